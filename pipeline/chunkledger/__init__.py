@@ -1,0 +1,71 @@
+"""Structure-aware chunks with exact token counts, in a ledger that a packer reads without a tokenizer.
+
+The public names resolve when they are first used, so that `chunkledger.packer`, which needs only the standard
+library, stays light.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from chunkledger.api import chunk_text
+    from chunkledger.errors import ChunkledgerError, LedgerError, SettingsError, SourceError, VocabularyError
+    from chunkledger.ingestion import Run, ingest
+    from chunkledger.model import Chunk, Document, Finding
+    from chunkledger.settings import Settings
+    from chunkledger.store.ledger import Ledger, open_ledger
+    from chunkledger.verification import verify
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "Chunk": "model",
+    "ChunkledgerError": "errors",
+    "Document": "model",
+    "Finding": "model",
+    "Ledger": "store.ledger",
+    "LedgerError": "errors",
+    "Run": "ingestion",
+    "Settings": "settings",
+    "SettingsError": "errors",
+    "SourceError": "errors",
+    "VocabularyError": "errors",
+    "chunk_text": "api",
+    "ingest": "ingestion",
+    "open_ledger": "store.ledger",
+    "verify": "verification",
+}
+
+__all__ = [
+    "Chunk",
+    "ChunkledgerError",
+    "Document",
+    "Finding",
+    "Ledger",
+    "LedgerError",
+    "Run",
+    "Settings",
+    "SettingsError",
+    "SourceError",
+    "VocabularyError",
+    "__version__",
+    "chunk_text",
+    "ingest",
+    "open_ledger",
+    "verify",
+]
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401 (whatever the name stands for)
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module 'chunkledger' has no attribute {name!r}")
+    value = getattr(importlib.import_module(f"chunkledger.{home}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

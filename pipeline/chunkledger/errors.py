@@ -1,0 +1,23 @@
+"""The errors that this package raises; all derive from `ChunkledgerError`."""
+
+from __future__ import annotations
+
+
+class ChunkledgerError(Exception):
+    """Something that a user can act on: the message says what was wrong, where, and what would work."""
+
+
+class SettingsError(ChunkledgerError, ValueError):
+    """A setting that can't be: a wrong type, out of range, or in contradiction to another one."""
+
+
+class SourceError(ChunkledgerError):
+    """A source that does not exist, can't be listed, or whose document ids collide with another's."""
+
+
+class LedgerError(ChunkledgerError):
+    """A ledger that is not there, can't be read, or can't be written."""
+
+
+class VocabularyError(ChunkledgerError):
+    """A tokenizer's tables are not the ones that their name stands for."""

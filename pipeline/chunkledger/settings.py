@@ -1,0 +1,107 @@
+"""Everything that decides what a chunk record holds, checked once when it is made."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass, fields
+
+from chunkledger.errors import SettingsError
+from chunkledger.packer.render import TEMPLATES
+
+ENCODINGS = ("o200k_base", "cl100k_base", "o200k_harmony")
+"""The encodings whose counts are proven exact; the first is the default."""
+
+FORMATS = ("auto", "markdown", "plain")
+"""How a document's text is read: by its suffix, or always as one of these."""
+
+MIN_MAX_TOKENS = 2
+"""Below two tokens a chunk can't hold a character of every script."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """The settings of one ledger.
+
+    Attributes:
+        encoding: the tokenizer that every count and limit is in.
+        max_tokens: most tokens of a chunk's embed text (heading path, context and text).
+        target_tokens: size that the splitter aims at; None is 95 % of `max_tokens`.
+        min_tokens: a chunk with fewer tokens is flagged `under_min`.
+        slot_tokens: the slot that chunks are meant for, as `chunkledger.packer.Slot` computes it.
+        slot_chunks: how many chunks the slot should hold; a chunk over its share is flagged `over_share`.
+        overlap_tokens: most tokens that a chunk repeats from the end of its predecessor; whole units only.
+        split_headings: every heading of this level or a higher one (1 is the highest) starts a chunk; 0 is off.
+        heading_context: whether the heading path is part of the embed text.
+        template: how a block is rendered, one of `chunkledger.packer.TEMPLATES`.
+        format: how documents are read, one of `FORMATS`.
+
+    Raises:
+        SettingsError: a value that can't be; the message names it and says what would work.
+
+    >>> Settings(max_tokens=400).target
+    380
+    """
+
+    encoding: str = ENCODINGS[0]
+    max_tokens: int = 512
+    target_tokens: int | None = None
+    min_tokens: int = 50
+    slot_tokens: int = 6000
+    slot_chunks: int = 8
+    overlap_tokens: int = 0
+    split_headings: int = 0
+    heading_context: bool = True
+    template: str = "xml/1"
+    format: str = "auto"
+
+    def __post_init__(self) -> None:
+        _check_choice("encoding", self.encoding, ENCODINGS)
+        _check_choice("template", self.template, tuple(TEMPLATES))
+        _check_choice("format", self.format, FORMATS)
+        _check_whole("max_tokens", self.max_tokens, MIN_MAX_TOKENS, 10_000_000)
+        if self.target_tokens is not None:
+            _check_whole("target_tokens", self.target_tokens, 1, self.max_tokens)
+        _check_whole("min_tokens", self.min_tokens, 0, 10_000_000)
+        _check_whole("slot_tokens", self.slot_tokens, 1, 1_000_000_000)
+        _check_whole("slot_chunks", self.slot_chunks, 1, 1_000_000)
+        _check_whole("overlap_tokens", self.overlap_tokens, 0, 10_000_000)
+        if self.overlap_tokens >= self.max_tokens:
+            raise SettingsError(
+                f"overlap_tokens is {self.overlap_tokens}, which leaves nothing of max_tokens ({self.max_tokens}) "
+                "for new text; it must be smaller"
+            )
+        _check_whole("split_headings", self.split_headings, 0, 6)
+        if not isinstance(self.heading_context, bool):
+            raise SettingsError(f"heading_context must be true or false, not {self.heading_context!r}")
+
+    @property
+    def target(self) -> int:
+        """The size that the splitter aims at, in tokens of the embed text."""
+        return self.target_tokens if self.target_tokens is not None else max(1, self.max_tokens * 95 // 100)
+
+    @property
+    def share_tokens(self) -> int:
+        """The share of the slot that one chunk may take before it is flagged `over_share`."""
+        return self.slot_tokens // self.slot_chunks
+
+    def as_dict(self) -> dict[str, str | int | bool | None]:
+        """Every setting by its name, in the order of the fields."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    def sha256(self) -> str:
+        """Fingerprint of every setting that any column depends on: hexadecimal sha256 of the sorted JSON."""
+        effective = self.as_dict() | {"target_tokens": self.target}
+        return hashlib.sha256(json.dumps(effective, sort_keys=True).encode()).hexdigest()
+
+
+def _check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
+    if value not in choices:
+        raise SettingsError(f"{name} {value!r} is not known; valid are: {', '.join(choices)}")
+
+
+def _check_whole(name: str, value: object, least: int, most: int) -> None:
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise SettingsError(f"{name} must be a whole number, not {value!r}")
+    if not least <= value <= most:
+        raise SettingsError(f"{name} must be from {least} to {most}, not {value}")

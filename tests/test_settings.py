@@ -1,0 +1,110 @@
+"""Settings are checked when they are made."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import fields
+from typing import Any
+
+import pytest
+
+from chunkledger import Settings, SettingsError
+from chunkledger.errors import ChunkledgerError
+
+OTHER = {
+    "encoding": "cl100k_base",
+    "max_tokens": 400,
+    "target_tokens": 300,
+    "min_tokens": 10,
+    "slot_tokens": 5000,
+    "slot_chunks": 4,
+    "overlap_tokens": 20,
+    "split_headings": 2,
+    "heading_context": False,
+    "template": "markdown/1",
+    "format": "plain",
+}
+
+
+def test_the_defaults_are_those_of_the_contract() -> None:
+    """The defaults stand in the contract."""
+    expected = {
+        "encoding": "o200k_base",
+        "max_tokens": 512,
+        "target_tokens": None,
+        "min_tokens": 50,
+        "slot_tokens": 6000,
+        "slot_chunks": 8,
+        "overlap_tokens": 0,
+        "split_headings": 0,
+        "heading_context": True,
+        "template": "xml/1",
+        "format": "auto",
+    }
+    assert Settings().as_dict() == expected
+    assert (Settings().target, Settings().share_tokens) == (486, 750)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        (
+            "encoding",
+            "p50k_base",
+            "encoding 'p50k_base' is not known; valid are: o200k_base, cl100k_base, o200k_harmony",
+        ),
+        ("encoding", None, "encoding None is not known"),
+        ("template", "xml", "template 'xml' is not known; valid are: xml/1, markdown/1"),
+        ("format", "rst", "format 'rst' is not known; valid are: auto, markdown, plain"),
+        ("max_tokens", 1, "max_tokens must be from 2 to 10000000, not 1"),
+        ("max_tokens", "512", "max_tokens must be a whole number, not '512'"),
+        ("max_tokens", 512.0, "max_tokens must be a whole number, not 512.0"),
+        ("max_tokens", True, "max_tokens must be a whole number, not True"),
+        ("max_tokens", None, "max_tokens must be a whole number, not None"),
+        ("target_tokens", 0, "target_tokens must be from 1 to 512, not 0"),
+        ("target_tokens", 513, "target_tokens must be from 1 to 512, not 513"),
+        ("min_tokens", -1, "min_tokens must be from 0 to 10000000, not -1"),
+        ("slot_tokens", 0, "slot_tokens must be from 1 to 1000000000, not 0"),
+        ("slot_chunks", 0, "slot_chunks must be from 1 to 1000000, not 0"),
+        ("overlap_tokens", -1, "overlap_tokens must be from 0 to 10000000, not -1"),
+        ("overlap_tokens", 512, "overlap_tokens is 512, which leaves nothing of max_tokens (512) for new text"),
+        ("split_headings", 7, "split_headings must be from 0 to 6, not 7"),
+        ("split_headings", True, "split_headings must be a whole number, not True"),
+        ("heading_context", 1, "heading_context must be true or false, not 1"),
+    ],
+)
+def test_a_bad_value_is_refused(name: str, value: object, message: str) -> None:
+    """The message names the setting, what it was, and what would work."""
+    changed: dict[str, Any] = {name: value}
+    with pytest.raises(SettingsError, match=re.escape(message)):
+        Settings(**changed)
+
+
+def test_the_error_is_a_value_error_and_ours() -> None:
+    """A caller may catch `ValueError` or the root of our errors."""
+    assert (issubclass(SettingsError, ValueError), issubclass(SettingsError, ChunkledgerError)) == (True, True)
+
+
+def test_settings_are_given_by_name_and_do_not_change() -> None:
+    """Settings take no positional values, and can't be changed once made."""
+    with pytest.raises(TypeError):
+        Settings("o200k_base")  # type: ignore[misc]
+    with pytest.raises(AttributeError):
+        Settings().max_tokens = 3  # type: ignore[misc]
+
+
+def test_every_setting_is_in_the_fingerprint() -> None:
+    """Changing any one setting changes the fingerprint, and no two changes give the same."""
+    assert sorted(OTHER) == sorted(field.name for field in fields(Settings))
+    changes: list[dict[str, Any]] = [{}, *({name: value} for name, value in OTHER.items())]
+    assert len({Settings(**change).sha256() for change in changes}) == len(changes)
+
+
+def test_the_default_target_is_the_target_that_it_stands_for() -> None:
+    """A target that is given as what the default comes to has the same fingerprint."""
+    assert Settings(max_tokens=400, target_tokens=380).sha256() == Settings(max_tokens=400).sha256()
+
+
+def test_the_smallest_maximum_has_a_target() -> None:
+    """The target is never below one token."""
+    assert [Settings(max_tokens=most).target for most in (2, 3, 100)] == [1, 2, 95]
