@@ -1,0 +1,1 @@
+"""Encoding name -> exact counts, offline."""

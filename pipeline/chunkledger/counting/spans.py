@@ -1,0 +1,92 @@
+"""Exact token counts of spans of a batch, from the ends of the tokens of its documents.
+
+A document is encoded once, whole. Where its tokens end tells the count of any span whose two ends are safe: no
+token of the span alone would differ from the tokens that the span has in its document. For the split patterns of
+cl100k_base, o200k_base and o200k_harmony these places are safe:
+
+- after the last newline of a run of blanks that is followed by text (under o200k not where that text begins with
+  `/`): a pattern that takes newlines ends with them;
+- before a single space between two characters that are no blanks: no pattern goes on over a space, and none looks
+  back.
+
+The trimmed end of a chunk is neither, so its last word is counted as a string of its own. Everything else (a start
+within a line, a text without a safe place) is counted as one whole string.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from chunkledger.counting.counter import Counter
+from chunkledger.model import Batch, BoolArray, IntArray, TokenEnds
+
+_BLANKS = frozenset(b" \t\n\r\x0b\x0c\x1c\x1d\x1e\x1f")
+_SLASH = ord("/")
+
+
+def unsafe_places(batch: Batch, ends: TokenEnds, counter: Counter, position: IntArray) -> BoolArray:
+    """Places at which the counts of both sides may not add up to the count of the whole.
+
+    Safe is the start of a line, unless a `/` there may be joined to the newline before. That a token ends there is
+    checked as well: it costs nothing, and no count can be wrong because structure was.
+
+    Args:
+        batch: the documents.
+        ends: where their tokens end.
+        counter: of the same encoding.
+        position: bytes; where they are starts of lines, of lines that are not blank.
+    """
+    if not len(position):
+        return np.zeros(0, np.bool_)
+    line = batch.line_starts[np.searchsorted(batch.line_starts, position, side="right") - 1]
+    unsafe: BoolArray = (line != position) | ~ends.are_ends(position)
+    if counter.slash_joins:
+        unsafe |= np.frombuffer(batch.data, np.uint8)[position] == _SLASH
+    return unsafe
+
+
+def span_tokens(
+    batch: Batch, ends: TokenEnds, counter: Counter, start: IntArray, end: IntArray, unsafe: BoolArray
+) -> tuple[IntArray, IntArray]:
+    """Tokens of each span's text, and of its text with a newline added.
+
+    Args:
+        batch: the documents.
+        ends: where their tokens end, in the same encoding as `counter`.
+        counter: counts the strings that differences can't.
+        start: bytes; where a span is not `unsafe`, the start of a line.
+        end: bytes, blanks trimmed, so no span is empty.
+        unsafe: spans that are counted whole; see `unsafe_places`.
+    """
+    data = batch.data
+    rest = np.array(
+        [
+            first if whole else _last_safe_place(batch, first, last)
+            for first, last, whole in zip(start.tolist(), end.tolist(), unsafe.tolist(), strict=True)
+        ],
+        np.int64,
+    )
+    rest = np.where(ends.are_ends(rest), rest, start)
+    before = ends.before(rest) - ends.before(start)
+    tails = [data[first:last].decode() for first, last in zip(rest.tolist(), end.tolist(), strict=True)]
+    counts = counter.count(tails + [f"{tail}\n" for tail in tails])
+    return before + counts[: len(tails)], before + counts[len(tails) :]
+
+
+def _last_safe_place(batch: Batch, start: int, end: int) -> int:
+    """The last place in the span before which tokens can be counted by difference; `start` if there is no other."""
+    data = batch.data
+    place = data.rfind(b" ", start + 1, end)
+    while place > start:
+        if _is_text(batch, data[place - 1]) and _is_text(batch, data[place + 1]):
+            return place
+        place = data.rfind(b" ", start + 1, place)
+    place = data.rfind(b"\n", start, end) + 1
+    if place > start and data[place] != _SLASH and _is_text(batch, data[place]):
+        return place
+    return start
+
+
+def _is_text(batch: Batch, byte: int) -> bool:
+    """Whether the byte surely belongs to a character that is no blank."""
+    return byte not in _BLANKS and (byte < 0x80 or not len(batch.exotic_blanks))

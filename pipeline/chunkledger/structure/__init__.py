@@ -1,0 +1,1 @@
+"""Text -> blocks that cover it."""

@@ -1,0 +1,193 @@
+"""Markdown -> block ranges and inline atoms, by pyromark (CommonMark with tables, footnotes, math).
+
+The only module that knows pyromark. Its events come as Python objects, and making them is most of the cost, so the
+loops look at as few of them as they can and take ends from ranges instead of matching end events.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from pyromark import Markdown, Options
+
+from chunkledger.structure import kinds
+from chunkledger.structure.display_math import with_display_math
+from chunkledger.structure.ranges import Ranges
+
+_OPTIONS = Options.ENABLE_TABLES | Options.ENABLE_FOOTNOTES | Options.ENABLE_MATH | Options.ENABLE_STRIKETHROUGH
+_PARSER = Markdown(options=_OPTIONS)
+
+_NAMED = {
+    "Paragraph": kinds.PARAGRAPH,
+    "Item": kinds.ITEM,
+    "TableHead": kinds.TABLE_HEAD,
+    "TableRow": kinds.TABLE_ROW,
+    "HtmlBlock": kinds.HTML,
+    "List": kinds.LIST,
+    "Table": kinds.TABLE,
+    "CodeBlock": kinds.CODE,
+    "Heading": kinds.HEADING,
+    "BlockQuote": kinds.QUOTE,
+    "FootnoteDefinition": kinds.FOOTNOTE,
+}
+_INLINE_TAGS = frozenset(["Link", "Image"])
+_INLINE_LEAVES = frozenset(["Code", "InlineMath", "DisplayMath", "InlineHtml", "FootnoteReference"])
+_FRONT_MATTER = re.compile(
+    r"---[ \t]*(?>\r\n|\n|\r)(?![ \t]*[\r\n])(?!---[ \t]*(?:[\r\n]|\Z))"
+    r"(?:[^\r\n]*(?>\r\n|\n|\r))+?(?:---|\.\.\.)[ \t]*(?=[\r\n]|\Z)"
+)
+"""On a document's first line only. The parser's own option would take any text between two rules for metadata."""
+_RULE = re.compile(rb" {0,3}(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,})")
+_LINE_END = re.compile(r"\r\n|\n|\r")
+"""Not `str.splitlines`: Markdown knows no other line ends."""
+_LONE_RETURN = re.compile(r"\r(?!\n)")
+"""A line end in CommonMark that the parser takes for one in some places only; a newline is as wide."""
+_MARKUP = re.compile(r"[\\`*_\[\]<&!~$]")
+_OPENING_MARKS = re.compile(r"^[ \t]{0,3}#{1,6}(?:[ \t]+|$)")
+_CLOSING_MARKS = re.compile(r"(?:^|(?<![ \t])[ \t]+)#+[ \t]*$")
+_SETEXT_LINE = re.compile(r"[ \t]*(?:=+|-+)[ \t]*$")
+_QUOTE_MARKS = re.compile(r"^(?:[ \t]*>)+[ \t]?")
+
+
+def markdown_blocks(text: str, data: bytes) -> Ranges:
+    """The blocks of a Markdown text; together they cover all that is not blank.
+
+    What the parser gives no event for (rules, link reference definitions) is found in the gaps between top-level
+    blocks, so nothing can fall between two stations.
+
+    Args:
+        text: the document.
+        data: its UTF-8 bytes.
+    """
+    found = Ranges([], [], [], [])
+    add_start, add_end, add_kind, add_level = (column.append for column in found)
+    named = _NAMED
+    covered = 0
+    # Measured: looking at start events only, and at their ranges instead of a stack, halves this loop.
+    front, events = _events(text)
+    if front:
+        add_start(0)
+        add_end(front)
+        add_kind(kinds.FRONT_MATTER)
+        add_level(0)
+        covered = front
+    for event, place in events:
+        if "Start" not in event:
+            continue
+        tag = event["Start"]
+        level = 0
+        if type(tag) is str:
+            kind = named.get(tag)
+        else:
+            name = next(iter(tag))
+            kind = named.get(name)
+            if name == "Heading":
+                level = int(tag[name]["level"][1])
+            elif name == "CodeBlock":
+                level = int(type(tag[name]) is dict)
+        if kind is None:
+            continue
+        start, end = place["start"], place["end"]
+        if end > covered:
+            if start > covered:
+                _add_unnamed(found, data, covered, start)
+            covered = end
+        add_start(start)
+        add_end(end)
+        add_kind(kind)
+        add_level(level)
+    if covered < len(data):
+        _add_unnamed(found, data, covered, len(data))
+    return with_display_math(found, data) if b"$$" in data else found
+
+
+def _events(text: str) -> tuple[int, Iterable[tuple[Any, Any]]]:
+    """How many bytes of front matter the text has, and the parser's events, with ranges, for all that follows."""
+    if "\r" in text:
+        text = _LONE_RETURN.sub("\n", text)
+    front = _FRONT_MATTER.match(text)
+    if not front:
+        return 0, _PARSER.events_with_range(text)
+    width = len(front[0].encode())
+    return width, _PARSER.events_with_range("\n" * width + text[front.end() :])
+
+
+def _add_unnamed(found: Ranges, data: bytes, start: int, end: int) -> None:
+    """Add what lies between two top-level blocks, if it is not blank: rules, and definitions that render nothing."""
+    gap = data[start:end]
+    if gap.isspace():
+        return
+    position = start
+    previous = 0
+    for line in gap.splitlines(keepends=True):
+        content = line.strip()
+        if content and content.decode(errors="replace").strip():
+            kind = kinds.RULE if _RULE.fullmatch(line.rstrip()) else kinds.DEFINITION
+            if kind == kinds.RULE or previous != kind:
+                found.start.append(position + len(line) - len(line.lstrip()))
+                found.end.append(position + len(line))
+                found.kind.append(kind)
+                found.level.append(0)
+            else:
+                found.end[-1] = position + len(line)
+            previous = kind
+        else:
+            previous = 0
+        position += len(line)
+
+
+def heading_title(source: str) -> str:
+    r"""The plain text of a heading, from its source: no marks, no markup, one line.
+
+    >>> heading_title("## The `pack` call, [in short](x.md) ##")
+    'The pack call, in short'
+    >>> heading_title("Rates &amp; terms\n=====")
+    'Rates & terms'
+    """
+    lines = _LINE_END.split(source.strip())
+    if len(lines) > 1 and _SETEXT_LINE.match(_QUOTE_MARKS.sub("", lines[-1])):
+        lines = [lines[0], *(_QUOTE_MARKS.sub("", line) for line in lines[1:-1])]
+        title = " ".join(line.strip() for line in lines)
+    else:
+        title = _CLOSING_MARKS.sub("", _OPENING_MARKS.sub("", lines[0]))
+    if _MARKUP.search(title):
+        title = _plain(title)
+    return " ".join(title.split())
+
+
+def _plain(markup: str) -> str:
+    """The text of inline Markdown, without its markup (parsed as a heading, so that nothing is taken for a block)."""
+    parts: list[str] = []
+    for event in _PARSER.events(f"# {markup}"):
+        if isinstance(event, dict):
+            for name in ("Text", "Code", "InlineMath", "DisplayMath"):
+                if name in event:
+                    parts.append(event[name])  # type: ignore[typeddict-item]
+    return "".join(parts)
+
+
+def inline_atoms(text: str) -> tuple[list[int], list[int]]:
+    """Spans inside paragraphs that must not be cut: code, links, images, math, HTML tags, references, entities.
+
+    Returns:
+        Starts and ends, bytes of the text's UTF-8, by start.
+    """
+    data = text.encode()
+    starts: list[int] = []
+    ends: list[int] = []
+    for event, place in _events(text)[1]:
+        if isinstance(event, dict) and _is_atom(event, data[place["start"] : place["end"]]):
+            starts.append(place["start"])
+            ends.append(place["end"])
+    return starts, ends
+
+
+def _is_atom(event: Any, source: bytes) -> bool:  # noqa: ANN401 (one of ten event types, told apart by its only key)
+    name, value = next(iter(event.items()))
+    if name == "Start":
+        return not isinstance(value, str) and next(iter(value)) in _INLINE_TAGS
+    if name == "Text":
+        return source.startswith(b"&") and source.endswith(b";") and source != value.encode()
+    return name in _INLINE_LEAVES

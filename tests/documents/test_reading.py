@@ -1,0 +1,81 @@
+"""Reading a file gives a document or says why there is none."""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from chunkledger.documents.reading import read
+from chunkledger.documents.sources import Entry
+from chunkledger.model import Document, Finding
+
+
+def _entry(path: Path, content: bytes | None = None) -> Entry:
+    if content is not None:
+        path.write_bytes(content)
+    return Entry("a.md", str(path), 0, 0, "markdown")
+
+
+def test_document_carries_the_raw_bytes_hash(tmp_path: Path) -> None:
+    """The fingerprint is of the bytes as they lie on the disk, byte order mark included."""
+    raw = b"\xef\xbb\xbf# A\r\n\r\ntext\r\n"
+    found = read(_entry(tmp_path / "a.md", raw))
+    sha256 = hashlib.sha256(raw).hexdigest()
+    assert (found.document, found.finding) == (Document("a.md", "# A\r\n\r\ntext\r\n", sha256, "markdown"), None)
+    assert found.sha256 == sha256
+
+
+@pytest.mark.parametrize("raw", [b"", b"\xef\xbb\xbf", b" \n\t\r\n", "\u3000\u00a0\n".encode()])
+def test_blank_document_is_skipped(tmp_path: Path, raw: bytes) -> None:
+    """A document without a character that is not blank has nothing to split."""
+    found = read(_entry(tmp_path / "a.md", raw))
+    assert (found.document, found.finding) == (None, Finding("a.md", "skipped", "empty"))
+
+
+def test_undecodable_document_fails_with_the_place(tmp_path: Path) -> None:
+    """What is not UTF-8 fails, and its hash is still known, so that a change to it is seen."""
+    found = read(_entry(tmp_path / "a.md", b"abc\xe5"))
+    reason = "byte 3 (0xe5) is not UTF-8; save the file as UTF-8"
+    assert (found.document, found.finding) == (None, Finding("a.md", "failed", reason))
+    assert found.sha256 == hashlib.sha256(b"abc\xe5").hexdigest()
+
+
+def test_binary_document_fails(tmp_path: Path) -> None:
+    """An image under the name of a document is not taken for text."""
+    found = read(_entry(tmp_path / "a.md", b"\x89PNG\r\n\x1a\n\x00\x00"))
+    assert found.finding == Finding("a.md", "failed", "byte 0 (0x89) is not UTF-8; save the file as UTF-8")
+
+
+def test_repaired_document_is_taken_and_told(tmp_path: Path) -> None:
+    """A document with NUL bytes is in, and the finding says how many characters are not as they were."""
+    found = read(_entry(tmp_path / "a.md", b"a\x00b\xed\xa0\x80"))
+    assert found.document is not None
+    assert found.document.text == "a\ufffdb\ufffd"
+    assert found.finding == Finding("a.md", "ok", "2 NUL or surrogate characters replaced by U+FFFD")
+
+
+def test_file_that_is_gone_fails(tmp_path: Path) -> None:
+    """A file that went away between listing and reading is a finding."""
+    found = read(_entry(tmp_path / "a.md"))
+    assert (found.document, found.sha256) == (None, "")
+    assert found.finding == Finding("a.md", "failed", "can't be read: No such file or directory")
+
+
+def test_folder_under_the_name_of_a_file_fails(tmp_path: Path) -> None:
+    """A file that became a folder between listing and reading is a finding."""
+    assert read(_entry(tmp_path)).finding == Finding("a.md", "failed", "can't be read: Is a directory")
+
+
+@settings(deadline=None)
+@given(st.binary(max_size=200) | st.text(max_size=100).map(lambda text: text.encode("utf-8", "surrogatepass")))
+def test_any_bytes_are_a_document_or_a_finding(raw: bytes) -> None:
+    """Reading never raises, and gives a document exactly where it does not say that there is none."""
+    with tempfile.TemporaryDirectory() as folder:
+        found = read(_entry(Path(folder, "a.md"), raw))
+    without = found.finding is not None and found.finding.status != "ok"
+    assert (found.document is None) == without

@@ -1,0 +1,140 @@
+"""Sentences and graphemes inside a block."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import regex
+from hypothesis import given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+
+from chunkledger.structure import sentences
+from chunkledger.structure.sentences import grapheme_starts, language_of, sentence_spans
+from markdown_texts import FAMILY, paragraphs
+
+untimed = hypothesis_settings(deadline=None)
+
+
+@untimed
+@given(paragraphs | st.text(max_size=80))
+def test_sentences_cover_the_text_in_order(text: str) -> None:
+    """Sentences ascend, do not overlap, have no blanks around them, and leave out nothing but blanks."""
+    spans = sentence_spans(text)
+    assert spans == sorted(spans)
+    at, between = 0, ""
+    for start, end in spans:
+        assert at <= start < end
+        assert text[start:end] == text[start:end].strip()
+        between += text[at:start]
+        at = end
+    assert (between + text[at:]).strip() == ""
+
+
+@pytest.mark.parametrize(
+    "sentences",
+    [
+        ["Dr. Ito left.", "It rained."],
+        ["It costs 3.50 kr.", "Nobody paid."],
+        ["See e.g. the U.S. rates.", "They fell!", "Why?", "Nobody knows."],
+        ["She said: “Go.”", "He went."],
+        ["Write to help@example.org or see https://x.org/v1.2.3/a.b?c=d today.", "Thanks."],
+        ["Это первое предложение.", "А это второе!"],
+        ["Αυτή είναι η πρώτη.", "Αυτή η δεύτερη."],
+        ["هذا سطر أول.", "هل هذا سؤال؟", "نعم."],
+        ["यह पहला वाक्य है।", "यह दूसरा है।"],
+    ],
+)
+def test_sentences_of_scripts_with_spaces(sentences: list[str]) -> None:
+    """Abbreviations, numbers, addresses and quotes end no sentence; the marks of each script do."""
+    text = " ".join(sentences)
+    assert [text[start:end] for start, end in sentence_spans(text)] == sentences
+
+
+@pytest.mark.parametrize(
+    "sentences",
+    [["これは一文です。", "次の文です！", "三つ目ですか？"], ["分词器很快。", "它切分文本！", "真的吗？"]],
+)
+def test_sentences_of_scripts_without_spaces(sentences: list[str]) -> None:
+    """Full-width stops end a sentence without a space behind them."""
+    text = "".join(sentences)
+    assert [text[start:end] for start, end in sentence_spans(text)] == sentences
+
+
+def test_blank_text_has_no_sentences() -> None:
+    """Nothing, and blanks of any kind, hold no sentence."""
+    assert [sentence_spans(text) for text in ("", " \n\t", "\u3000\u00a0")] == [[], [], []]
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("Plain words.", "en"),
+        ("", "en"),
+        ("分词器把文本切成词元。", "zh"),
+        ("漢字とかな。", "ja"),
+        ("Токены.", "ru"),
+        ("مرحبا", "ar"),
+        ("नमस्ते", "hi"),
+        ("Γειά", "el"),
+        ("สวัสดี", "th"),
+        ("The word is токен in a long English sentence about many other things.", "en"),
+    ],
+)
+def test_the_language_follows_the_script(text: str, language: str) -> None:
+    """A script that is a tenth of the text decides; a single foreign word does not."""
+    assert language_of(text) == language
+
+
+@untimed
+@given(
+    st.text(st.sampled_from(["a", "\r", "\n", " ", "\u0301", "\u200d", "👩", "👍", "🏽", "🇳", "🇴", "क", "ि", "ั", "ท"]))
+)
+def test_graphemes_are_those_of_unicode(text: str) -> None:
+    r"""Starts are those of the clusters that `\X` matches, one behind the other."""
+    starts = [0]
+    while starts[-1] < len(text):
+        found = regex.compile(r"\X").match(text, starts[-1])
+        assert found is not None
+        starts.append(found.end())
+    assert grapheme_starts(text) == starts[:-1]
+
+
+def test_clusters_that_people_see_as_one_stay_one() -> None:
+    """An emoji family, a flag, a skin tone, CRLF and a letter with marks are one cluster each."""
+    text = f"{FAMILY}🇳🇴👍🏽\r\na\u0300\u0301"
+    clusters = [FAMILY, "🇳🇴", "👍🏽", "\r\n", "a\u0300\u0301"]
+    assert grapheme_starts(text) == [sum(map(len, clusters[:number])) for number in range(len(clusters))]
+
+
+def test_long_text_is_split_as_its_beginning_is() -> None:
+    """Windows do not show: sentences of a text of many windows are those of its parts."""
+    sentence = "Dr. Ito read 3.5 V at No. 2, i.e. too little. "
+    count = 1_000
+    spans = [(place * len(sentence), (place + 1) * len(sentence) - 1) for place in range(count)]
+    assert sentence_spans(sentence * count) == spans
+
+
+@pytest.mark.parametrize("text", ["x" * 100_000, "word " * 20_000, " " * 50_000 + "End." + " " * 50_000])
+def test_text_without_sentence_ends_is_one_sentence(text: str) -> None:
+    """However long it is, no end is made up at the border of a window."""
+    start = len(text) - len(text.lstrip())
+    assert sentence_spans(text) == [(start, len(text.rstrip()))]
+
+
+@pytest.mark.parametrize("unit", ["中文。", "One two. ", "word ", "x"])
+def test_work_grows_with_the_length_and_not_with_its_square(monkeypatch: pytest.MonkeyPatch, unit: str) -> None:
+    """sentencex, whose time grows with the square of a text's length, never sees a long text."""
+    lengths: list[int] = []
+    right = sentences.get_sentence_boundaries
+
+    def noted(language: str, text: str) -> Any:  # noqa: ANN401 (sentencex ships no types)
+        lengths.append(len(text))
+        return right(language, text)
+
+    monkeypatch.setattr(sentences, "get_sentence_boundaries", noted)
+    text = unit * (200_000 // len(unit))
+    sentence_spans(text)
+    assert max(lengths) <= 32_768
+    assert sum(lengths) <= 2 * len(text) + 32_768
