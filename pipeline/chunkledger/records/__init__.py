@@ -1,0 +1,1 @@
+"""Chunks -> Arrow rows."""

@@ -1,0 +1,213 @@
+"""Documents -> records: the waist of the house. Pure, picklable, deterministic."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+
+from chunkledger.counting.counter import Counter, Engine, counter_for
+from chunkledger.counting.vocabulary import VOCABULARIES
+from chunkledger.documents.batch import joined
+from chunkledger.documents.decoding import repaired
+from chunkledger.model import Batch, Blocks, Document, IntArray, TokenEnds
+from chunkledger.packer.rows import BOUNDARY_KINDS
+from chunkledger.records.boundaries import Boundaries, boundaries_of
+from chunkledger.records.composition import chunk_kinds, unit_detail
+from chunkledger.records.flags import Sizes, cause_of, flags_of
+from chunkledger.records.ids import chunk_ids
+from chunkledger.records.positions import char_offsets, line_numbers
+from chunkledger.records.rendering import RenderedCounts, rendered_counts
+from chunkledger.records.schema import COLUMNS, KINDS, SCHEMA
+from chunkledger.settings import Settings
+from chunkledger.splitting.measure import embed_tokens
+from chunkledger.splitting.split import Split, split
+from chunkledger.structure import kinds
+from chunkledger.structure.blocks import blocks_of
+from chunkledger.structure.front_matter import front_matter
+
+
+def chunk_batch(documents: Sequence[Document], settings: Settings, *, engine: Engine = "toktok") -> pa.RecordBatch:
+    """The records of these documents, in document order, with the columns of `SCHEMA`.
+
+    Args:
+        documents: in order of doc_id, some megabytes of text at most (they are worked on all at once).
+        settings: what to make.
+        engine: whose tokenizer counts.
+    """
+    batch = joined(documents)
+    counter = counter_for(settings.encoding, engine)
+    blocks = blocks_of(batch)
+    ends = counter.token_ends([document.text for document in documents])
+    cut = split(batch, blocks, ends, counter, settings)
+    return record_batch(batch, blocks, ends, counter, cut, settings)
+
+
+def record_batch(
+    batch: Batch, blocks: Blocks, ends: TokenEnds, counter: Counter, cut: Split, settings: Settings
+) -> pa.RecordBatch:
+    """The records of chunks that are already cut.
+
+    Args:
+        batch: the documents.
+        blocks: their structure.
+        ends: where their tokens end.
+        counter: of the encoding that `ends` is in.
+        cut: the chunks.
+        settings: what they were made with.
+    """
+    spans = cut.spans
+    texts = [
+        batch.data[start:end].decode() for start, end in zip(spans.start.tolist(), spans.end.tolist(), strict=True)
+    ]
+    boundaries = boundaries_of(batch, cut)
+    counts = rendered_counts(batch, ends, counter, cut, texts, boundaries, settings)
+    embedded = embed_tokens(batch, counter, cut.prefixes, cut.prefix, spans, cut.tokens)
+    columns: dict[str, pa.Array] = {}
+    columns |= _document_columns(batch, blocks, spans.document)
+    columns |= _text_columns(batch, cut, texts)
+    columns |= _count_columns(cut, counts, embedded)
+    columns |= _boundary_columns(batch, cut, boundaries, counts)
+    columns |= _flag_columns(batch, blocks, ends, cut, counts, embedded, settings)
+    columns |= _constant_columns(len(texts), settings)
+    return pa.RecordBatch.from_arrays([columns[name].cast(SCHEMA.field(name).type) for name in COLUMNS], schema=SCHEMA)
+
+
+def _document_columns(batch: Batch, blocks: Blocks, document: IntArray) -> dict[str, pa.Array]:
+    """Columns that are the same for all chunks of a document."""
+    index = pa.array(document)
+    per_document = {
+        "doc_id": [entry.doc_id for entry in batch.documents],
+        "doc_sha256": [entry.sha256 for entry in batch.documents],
+        "metadata": _metadata(batch, blocks),
+    }
+    return {name: pa.array(values, pa.string()).take(index) for name, values in per_document.items()}
+
+
+def _metadata(batch: Batch, blocks: Blocks) -> list[str]:
+    merged = [dict(document.metadata) for document in batch.documents]
+    for index in np.flatnonzero(blocks.kind == kinds.FRONT_MATTER).tolist():
+        document = int(blocks.document[index])
+        source = batch.data[int(blocks.start[index]) : int(blocks.end[index])].decode()
+        merged[document] = front_matter(source) | merged[document]
+    return [repaired(json.dumps(values, ensure_ascii=False, sort_keys=True, default=str))[0] for values in merged]
+
+
+def _text_columns(batch: Batch, cut: Split, texts: list[str]) -> dict[str, pa.Array]:
+    spans = cut.spans
+    count = len(texts)
+    start = char_offsets(batch, spans.start, spans.document)
+    end = char_offsets(batch, spans.end, spans.document)
+    heading = cut.headings.at(spans.start, spans.document).tolist()
+    overlap = np.zeros(count, np.int64)
+    overlap[1:] = np.where(spans.document[1:] == spans.document[:-1], np.maximum(end[:-1] - start[1:], 0), 0)
+    return {
+        "chunk_id": pa.array(_ids(batch, spans.document, texts), pa.string()),
+        "chunk_index": pa.array(_index_in_document(spans.document)),
+        "char_start": pa.array(start),
+        "char_end": pa.array(end),
+        "line_start": pa.array(line_numbers(batch, spans.start, spans.document)),
+        "line_end": pa.array(line_numbers(batch, spans.end - 1, spans.document)),
+        "text": pa.array(texts, pa.string()),
+        "gap_after": pa.array(_gaps(batch, cut), pa.string()),
+        "heading_path": pa.array([cut.headings.path(index) for index in heading], pa.list_(pa.string())),
+        "context": pa.array(cut.prefixes.context, pa.string()).take(pa.array(cut.prefix)),
+        "embed_prefix": pa.array(cut.prefixes.text, pa.string()).take(pa.array(cut.prefix)),
+        "overlap_chars": pa.array(overlap),
+    }
+
+
+def _ids(batch: Batch, document: IntArray, texts: list[str]) -> list[str]:
+    ids: list[str] = []
+    for owner, group in itertools.groupby(zip(document.tolist(), texts, strict=True), key=lambda pair: pair[0]):
+        ids += chunk_ids(batch.documents[owner].doc_id, "chunk", (text for _, text in group))
+    return ids
+
+
+def _index_in_document(document: IntArray) -> IntArray:
+    place = np.arange(len(document), dtype=np.int64)
+    first = np.flatnonzero(np.diff(document, prepend=-1))
+    return place - np.repeat(first, np.diff(np.append(first, len(document))))
+
+
+def _gaps(batch: Batch, cut: Split) -> list[str]:
+    """The blank space from each chunk to the next one's text, or to the end of the document."""
+    spans = cut.spans
+    document_end = batch.starts[spans.document + 1]
+    following = np.minimum(np.append(spans.start[1:], len(batch.data)), document_end)
+    return [batch.data[end:until].decode() for end, until in zip(spans.end.tolist(), following.tolist(), strict=True)]
+
+
+def _count_columns(cut: Split, counts: RenderedCounts, embedded: IntArray) -> dict[str, pa.Array]:
+    return {
+        "token_count": pa.array(cut.tokens),
+        "embed_tokens": pa.array(embedded),
+        "rendered_tokens": pa.array(counts.rendered),
+        "body_tokens": pa.array(counts.body),
+        "joined_tokens": pa.array(counts.joined, mask=counts.joined < 0),
+    }
+
+
+def _boundary_columns(batch: Batch, cut: Split, boundaries: Boundaries, counts: RenderedCounts) -> dict[str, pa.Array]:
+    spans = cut.spans
+    owner = spans.document[boundaries.chunk]
+    chars = char_offsets(batch, boundaries.position, owner) - char_offsets(batch, spans.start[boundaries.chunk], owner)
+    names = pa.array(BOUNDARY_KINDS, pa.string()).take(pa.array(boundaries.kind))
+    offsets = pa.array(boundaries.rows(len(spans.start)), pa.int32())
+    flat = {
+        "boundary_chars": pa.array(chars, pa.int32()),
+        "boundary_kinds": names,
+        "boundary_tokens": pa.array(counts.boundary_tokens, pa.int32()),
+        "boundary_rendered_tokens": pa.array(counts.boundary_rendered, pa.int32()),
+    }
+    return {name: pa.ListArray.from_arrays(offsets, values) for name, values in flat.items()}
+
+
+def _flag_columns(
+    batch: Batch,
+    blocks: Blocks,
+    ends: TokenEnds,
+    cut: Split,
+    counts: RenderedCounts,
+    embedded: IntArray,
+    settings: Settings,
+) -> dict[str, pa.Array]:
+    spans = cut.spans
+    kind = chunk_kinds(batch, blocks, ends, spans)
+    chunks_of = np.bincount(spans.document, minlength=len(batch.documents))
+    flags: list[list[str]] = []
+    causes: list[str | None] = []
+    details: list[str | None] = []
+    sizes = zip(cut.tokens.tolist(), embedded.tolist(), counts.rendered.tolist(), strict=True)
+    for index, (tokens, embed, rendered) in enumerate(sizes):
+        found = flags_of(Sizes(tokens, embed, rendered), settings)
+        cause = cause_of(found, int(kind[index]), only_chunk=chunks_of[spans.document[index]] == 1)
+        flags.append(found)
+        causes.append(cause)
+        if cause is None:
+            details.append(None)
+        elif cause in ("grapheme", "short_document", "short_section"):
+            details.append(f"{tokens:,} tokens")
+        else:
+            details.append(unit_detail(batch, blocks, int(kind[index]), int(spans.start[index]), int(spans.end[index])))
+    return {
+        "kind": pa.array(KINDS, pa.string()).take(pa.array(kind)),
+        "flags": pa.array(flags, pa.list_(pa.string())),
+        "flag_cause": pa.array(causes, pa.string()),
+        "flag_detail": pa.array(details, pa.string()),
+    }
+
+
+def _constant_columns(count: int, settings: Settings) -> dict[str, pa.Array]:
+    constant = {
+        "role": "chunk",
+        "template": settings.template,
+        "encoding": settings.encoding,
+        "encoding_sha256": VOCABULARIES[settings.encoding].sha256(),
+        "settings_sha256": settings.sha256(),
+    }
+    columns = {name: pa.repeat(pa.scalar(value, pa.string()), count) for name, value in constant.items()}
+    return columns | {"parent_id": pa.nulls(count, pa.string())}

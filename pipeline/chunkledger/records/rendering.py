@@ -1,0 +1,233 @@
+"""Rendered counts: what a chunk costs in the prompt, whole and cut at each of its boundaries.
+
+The block is never built where its parts add up: header, context, body and closing meet only at seams that
+`packer.render` describes. Where they may not (a `/` behind a newline under o200k, a defused mark) the very string
+that the packer would send is built and counted.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from chunkledger.counting.counter import Counter
+from chunkledger.counting.spans import span_tokens, unsafe_places
+from chunkledger.model import Batch, BoolArray, IntArray, TokenEnds
+from chunkledger.packer.render import (
+    SECTION_SEPARATOR,
+    TRUNCATION_MARKER,
+    Template,
+    defused,
+    render_block,
+    template_named,
+)
+from chunkledger.records.boundaries import Boundaries
+from chunkledger.settings import Settings
+from chunkledger.splitting.split import Split
+
+_LONGEST_MARK = 64
+"""Bytes; the marks that need the end of a line are the whole line, and shorter than this."""
+
+
+@dataclass(frozen=True, slots=True)
+class RenderedCounts:
+    """Counts of one batch's chunks in one template.
+
+    Attributes:
+        rendered: of each chunk's block.
+        body: of each chunk's text and the newline behind it.
+        joined: of the slice up to the next chunk's start; -1 where it does not add up exactly.
+        boundary_tokens: of the text before each boundary, over all chunks.
+        boundary_rendered: of each chunk's block cut at each boundary, marker included.
+    """
+
+    rendered: IntArray
+    body: IntArray
+    joined: IntArray
+    boundary_tokens: IntArray
+    boundary_rendered: IntArray
+
+
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """What the counts of one batch are made from."""
+
+    batch: Batch
+    ends: TokenEnds
+    counter: Counter
+    cut: Split
+    template: Template
+    texts: Sequence[str]
+    heading: IntArray
+
+
+def rendered_counts(
+    batch: Batch,
+    ends: TokenEnds,
+    counter: Counter,
+    cut: Split,
+    texts: Sequence[str],
+    boundaries: Boundaries,
+    settings: Settings,
+) -> RenderedCounts:
+    """Every count that depends on the template.
+
+    Args:
+        batch: the documents.
+        ends: where their tokens end.
+        counter: counts what differences can't, in the same encoding.
+        cut: the chunks.
+        texts: their texts.
+        boundaries: of all chunks.
+        settings: for the template.
+    """
+    template = template_named(settings.template)
+    heading = cut.headings.at(cut.spans.start, cut.spans.document)
+    parts = _Parts(batch, ends, counter, cut, template, texts, heading)
+    marked = _marked(parts)
+    around = _around(parts)
+    body = cut.line_tokens.copy()
+    for index in np.flatnonzero(marked).tolist():
+        body[index] = int(counter.count([f"{defused(texts[index], template)}\n"])[0])
+    rendered = around + body
+    whole = marked | _slashed(parts)
+    _count_blocks(parts, np.flatnonzero(whole), rendered)
+    tokens, boundary_rendered = _boundary_counts(parts, boundaries, around, whole)
+    return RenderedCounts(rendered, body, _joined(parts, marked), tokens, boundary_rendered)
+
+
+def _marked(parts: _Parts) -> BoolArray:
+    """Chunks whose text or context holds a mark of the template, which rendering defuses."""
+    pattern = re.compile(parts.template.own_marks.encode())
+    spans = parts.cut.spans
+    at = np.array([match.start() for match in pattern.finditer(parts.batch.data)], np.int64)
+    found = np.searchsorted(at, spans.end, side="left") > np.searchsorted(at, spans.start, side="left")
+    opens_document = spans.start == parts.batch.starts[spans.document]  # behind a text that may end in no line end
+    for index in np.flatnonzero(spans.loose | opens_document | _end_within_line(parts)).tolist():
+        text = parts.texts[index]
+        found[index] = found[index] or defused(text, parts.template) != text
+    contexts = [defused(context, parts.template) != context for context in parts.cut.prefixes.context]
+    return found | np.array(contexts, np.bool_)[parts.cut.prefix] if len(found) else found
+
+
+def _end_within_line(parts: _Parts) -> BoolArray:
+    """Chunks that end within a line, so that what was no mark of the template in the document may be one now."""
+    spans, lines = parts.cut.spans, parts.batch.line_starts
+    result = np.zeros(len(spans.start), np.bool_)
+    end_line = np.searchsorted(lines, spans.end, side="right")
+    result[:-1] = end_line[:-1] == np.searchsorted(lines, spans.own_start[1:], side="right")
+    return result
+
+
+def _slashed(parts: _Parts) -> BoolArray:
+    """Chunks whose text or context begins with a `/` that the encoding may join to the newline before it."""
+    spans = parts.cut.spans
+    if not parts.counter.slash_joins or not len(spans.start):
+        return np.zeros(len(spans.start), np.bool_)
+    values = np.frombuffer(parts.batch.data, np.uint8)
+    contexts = np.array([context.startswith("/") for context in parts.cut.prefixes.context], np.bool_)
+    result: BoolArray = (values[spans.start] == ord("/")) | contexts[parts.cut.prefix]
+    return result
+
+
+def _around(parts: _Parts) -> IntArray:
+    """Tokens of header, context and closing of each chunk."""
+    spans, prefixes = parts.cut.spans, parts.cut.prefixes
+    keys = list(zip(spans.document.tolist(), parts.heading.tolist(), strict=True))
+    unique = list(dict.fromkeys(keys))
+    headers = [
+        parts.template.header(
+            1, parts.batch.documents[document].doc_id, SECTION_SEPARATOR.join(parts.cut.headings.path(heading))
+        )
+        for document, heading in unique
+    ]
+    contexts = [f"{context}\n" if context else "" for context in prefixes.context]
+    counts = parts.counter.count([*headers, *contexts, parts.template.closing])
+    row_of = {key: row for row, key in enumerate(unique)}
+    header_tokens = counts[: len(headers)][[row_of[key] for key in keys]] if keys else counts[:0]
+    context_tokens = counts[len(headers) : -1][parts.cut.prefix] if keys else counts[:0]
+    result: IntArray = header_tokens + context_tokens + counts[-1]
+    return result
+
+
+def _block(parts: _Parts, index: int, text: str, *, truncated: bool = False) -> str:
+    document = parts.batch.documents[int(parts.cut.spans.document[index])]
+    return render_block(
+        number=1,
+        source=document.doc_id,
+        heading_path=parts.cut.headings.path(int(parts.heading[index])),
+        context=parts.cut.prefixes.context[int(parts.cut.prefix[index])],
+        text=text,
+        template=parts.template,
+        truncated=truncated,
+    )
+
+
+def _count_blocks(parts: _Parts, chosen: IntArray, rendered: IntArray) -> None:
+    blocks = [_block(parts, index, parts.texts[index]) for index in chosen.tolist()]
+    rendered[chosen] = parts.counter.count(blocks)
+
+
+def _boundary_counts(
+    parts: _Parts, boundaries: Boundaries, around: IntArray, whole: BoolArray
+) -> tuple[IntArray, IntArray]:
+    """Tokens of the text before each boundary, and of the block cut there."""
+    batch, counter, spans = parts.batch, parts.counter, parts.cut.spans
+    chunk, position = boundaries.chunk, boundaries.position
+    unsafe = parts.cut.unsafe[chunk] | unsafe_places(batch, parts.ends, counter, position)
+    tokens = parts.ends.before(position) - parts.ends.before(spans.start[chunk])
+    with_line = tokens.copy()
+    recount = np.flatnonzero(unsafe & ~boundaries.sentence)
+    texts = [
+        batch.data[first:last].decode()
+        for first, last in zip(spans.start[chunk[recount]].tolist(), position[recount].tolist(), strict=True)
+    ]
+    tokens[recount] = counter.count(texts)
+    with_line[recount] = tokens[recount]
+    ends = np.flatnonzero(boundaries.sentence)
+    tokens[ends], with_line[ends] = span_tokens(
+        batch, parts.ends, counter, spans.start[chunk[ends]], position[ends], parts.cut.unsafe[chunk[ends]]
+    )
+    rendered = around[chunk] + with_line + int(counter.count([f"{TRUNCATION_MARKER}\n"])[0])
+    made_marks = np.zeros(len(chunk), np.bool_)
+    made_marks[ends] = _ends_in_marks(parts, spans.start[chunk[ends]], position[ends])
+    rebuilt = np.flatnonzero(whole[chunk] | made_marks)
+    blocks = [
+        _block(parts, index, batch.data[int(spans.start[index]) : place].decode(), truncated=True)
+        for index, place in zip(chunk[rebuilt].tolist(), position[rebuilt].tolist(), strict=True)
+    ]
+    rendered[rebuilt] = counter.count(blocks)
+    return tokens, rendered
+
+
+def _ends_in_marks(parts: _Parts, start: IntArray, end: IntArray) -> BoolArray:
+    """Which texts, cut within a line, end in a line that is a mark of the template only because it ends there."""
+    lines = parts.batch.line_starts
+    first = np.maximum(start, lines[np.searchsorted(lines, end, side="right") - 1])
+    result = np.zeros(len(end), np.bool_)
+    for index in np.flatnonzero(end - first <= _LONGEST_MARK).tolist():
+        line = parts.batch.data[int(first[index]) : int(end[index])].decode()
+        result[index] = defused(line, parts.template) != line
+    return result
+
+
+def _joined(parts: _Parts, marked: BoolArray) -> IntArray:
+    """Tokens up to the next chunk's start, where what follows adds to them exactly; else -1."""
+    spans, batch = parts.cut.spans, parts.batch
+    count = len(spans.start)
+    joined = np.full(count, -1, np.int64)
+    if count < 2:
+        return joined
+    following = spans.start[1:]
+    slashed = _slashed(parts)
+    possible = (spans.document[1:] == spans.document[:-1]) & ~parts.cut.unsafe[1:] & ~marked[:-1]
+    possible &= ~slashed[:-1]
+    chosen = np.flatnonzero(possible)
+    joined[chosen] = parts.ends.before(following[chosen]) - parts.ends.before(spans.start[chosen])
+    whole = chosen[parts.cut.unsafe[chosen]]
+    texts = [batch.data[int(spans.start[index]) : int(following[index])].decode() for index in whole.tolist()]
+    joined[whole] = parts.counter.count(texts)
+    return joined

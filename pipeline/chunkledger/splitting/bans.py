@@ -1,0 +1,91 @@
+"""Cut points that do not compete, because what they would part fits into one chunk.
+
+Structure enters as bans, not as prices: fewer candidates, and nothing that fits is ever cut to fill a chunk.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chunkledger.model import Batch, Blocks, BoolArray, Cuts, IntArray, TokenEnds
+from chunkledger.settings import Settings
+from chunkledger.splitting import strengths
+from chunkledger.splitting.cut_points import introductions, line_start_of
+from chunkledger.splitting.prefixes import Prefixes
+from chunkledger.structure import kinds
+
+
+def forced_cuts(cuts: Cuts, settings: Settings) -> BoolArray:
+    """Cuts that are always taken: the starts of documents, and of sections down to `split_headings`."""
+    return cuts.strength <= settings.split_headings
+
+
+def banned_cuts(
+    batch: Batch, blocks: Blocks, cuts: Cuts, ends: TokenEnds, prefixes: Prefixes, settings: Settings
+) -> BoolArray:
+    """Which cuts do not compete.
+
+    Banned are: inside a list item, table, code, HTML, quote, footnote or front matter that fits whole; between a
+    heading and the first block of its section; between a line that ends in a colon and what it introduces, where
+    both fit. A piece that turns out too big for all that is opened again by the ladder.
+    """
+    forced = forced_cuts(cuts, settings)
+    banned = (cuts.never | _inside_fitting(batch, blocks, cuts, ends, prefixes, settings)) & ~forced
+    banned |= _introducing(batch, blocks, cuts, ends, prefixes, settings, banned) & ~forced
+    return banned
+
+
+def _inside_fitting(
+    batch: Batch, blocks: Blocks, cuts: Cuts, ends: TokenEnds, prefixes: Prefixes, settings: Settings
+) -> BoolArray:
+    chosen = np.isin(blocks.kind, kinds.CONTAINERS)
+    start, end, document = line_start_of(batch, blocks.start[chosen]), blocks.end[chosen], blocks.document[chosen]
+    size = ends.before(end) - ends.before(start)
+    maybe = size <= settings.max_tokens
+    start, end, document, size = start[maybe], end[maybe], document[maybe], size[maybe]
+    fits = size + prefixes.token_count(start, document) <= settings.max_tokens
+    first = np.searchsorted(cuts.position, start[fits], side="right")
+    last = np.searchsorted(cuts.position, end[fits], side="left")
+    inside = first < last
+    depth = np.zeros(len(cuts.position) + 1, np.int64)
+    np.add.at(depth, first[inside], 1)
+    np.add.at(depth, last[inside], -1)
+    return np.cumsum(depth)[:-1] > 0
+
+
+def _introducing(
+    batch: Batch,
+    blocks: Blocks,
+    cuts: Cuts,
+    ends: TokenEnds,
+    prefixes: Prefixes,
+    settings: Settings,
+    banned: BoolArray,
+) -> BoolArray:
+    result = np.zeros(len(cuts.position), np.bool_)
+    open_cuts = np.flatnonzero(~banned)
+    found = introductions(batch, blocks, cuts)
+    found = found[~banned[found]]
+    place = np.searchsorted(open_cuts, found)
+    previous = cuts.position[open_cuts[np.maximum(place - 1, 0)]]
+    following = _position_after(batch, cuts, open_cuts, place)
+    size = ends.before(following) - ends.before(previous) + prefixes.token_count(previous, cuts.document[found])
+    result[found[size <= settings.max_tokens]] = True
+    return result
+
+
+def _position_after(batch: Batch, cuts: Cuts, open_cuts: IntArray, place: IntArray) -> IntArray:
+    """Where the piece ends that starts at each open cut: at the next one, or at the end of the document."""
+    document_end = batch.starts[cuts.document[open_cuts[place]] + 1]
+    beyond = np.append(cuts.position[open_cuts], len(batch.data))[place + 1]
+    result: IntArray = np.minimum(beyond, document_end)
+    return result
+
+
+def cut_prices(batch: Batch, blocks: Blocks, cuts: Cuts) -> NDArray[np.float64]:
+    """What it costs to cut at each place."""
+    prices = strengths.PRICES[cuts.strength] + strengths.DEPTH_PRICE * cuts.depth
+    prices[introductions(batch, blocks, cuts)] += strengths.INTRO_PRICE
+    result: NDArray[np.float64] = prices
+    return result

@@ -1,0 +1,183 @@
+"""Blocks -> the places where structure allows a cut: starts of lines, each with its strength.
+
+A cut lies at the start of the line on which the next unit starts, so blank lines stay left of it and indentation
+goes right: the one place where token counts on both sides add up to the count of the whole.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+
+from chunkledger.model import Batch, Blocks, BoolArray, Cuts, IntArray
+from chunkledger.splitting import strengths
+from chunkledger.structure import kinds
+
+_BLANK_LINES = re.compile(rb"(?>\r\n|\n|\r)(?:[ \t]*(?>\r\n|\n|\r))++")
+"""Atomic: a line end of two characters is one, and a run of blank lines is looked at once."""
+_LINE = re.compile(rb"[^\r\n]*")
+_CLOSING_FENCE = re.compile(rb"[ \t>]*(?:`{3,}|~{3,})\s*")
+_ENDS_STRONGLY = (kinds.TABLE, kinds.CODE, kinds.HTML, kinds.QUOTE, kinds.FOOTNOTE, kinds.LIST, kinds.MATH)
+_INTRODUCED = (kinds.LIST, kinds.CODE, kinds.TABLE, kinds.QUOTE, kinds.HTML, kinds.MATH)
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidates:
+    """Cut candidates before they are made one a position: parallel arrays."""
+
+    position: IntArray
+    strength: IntArray
+    depth: IntArray
+
+
+def structural_cuts(batch: Batch, blocks: Blocks) -> Cuts:
+    """Every place of the batch where one unit of structure ends and the next starts.
+
+    The first cut of a document lies at its first line that is not blank.
+    """
+    candidates = _on_lines_with_text(batch, _block_candidates(batch, blocks))
+    found = _strongest_each(candidates, _group_candidates(batch, blocks))
+    position, strength = found.position, found.strength.copy()
+    document = np.searchsorted(batch.starts, position, side="right") - 1
+    _raise_after_ends(blocks, position, strength)
+    if len(position):
+        first = np.flatnonzero(np.diff(document, prepend=-1))
+        strength[first] = strengths.DOCUMENT
+    return Cuts(
+        position=position,
+        strength=strength.astype(np.uint8),
+        depth=found.depth,
+        never=_parts_heading(blocks, position, strength),
+        document=document.astype(np.int64),
+    )
+
+
+def line_start_of(batch: Batch, position: IntArray) -> IntArray:
+    """The start of the line that holds each byte position."""
+    return batch.line_starts[np.searchsorted(batch.line_starts, position, side="right") - 1]
+
+
+def introductions(batch: Batch, blocks: Blocks, cuts: Cuts) -> IntArray:
+    """Cuts (as indices) that part a paragraph ending in a colon from the block that it introduces."""
+    paragraphs = np.flatnonzero(blocks.kind == kinds.PARAGRAPH)
+    values = np.frombuffer(batch.data, np.uint8)
+    last = blocks.end[paragraphs] - 1
+    for _ in range(4):
+        line_end = np.isin(values[np.maximum(last, 0)], (10, 13, 32))
+        last = np.where(line_end, last - 1, last)
+    last = np.maximum(last, 0)
+    colon = values[last] == ord(":")
+    before, first = values[np.maximum(last - 1, 0)], values[np.maximum(last - 2, 0)]
+    wide = (values[last] == 0x9A) & (before == 0xBC) & (first == 0xEF)
+    following = np.searchsorted(cuts.position, blocks.end[paragraphs[colon | wide]], side="left")
+    following = np.unique(following[following < len(cuts.position)])
+    opened = np.unique(line_start_of(batch, blocks.start[np.isin(blocks.kind, _INTRODUCED)]))
+    following = following[cuts.strength[following] != strengths.DOCUMENT]
+    result: IntArray = following[np.isin(cuts.position[following], opened)]
+    return result
+
+
+def _block_candidates(batch: Batch, blocks: Blocks) -> _Candidates:
+    kind, depth = blocks.kind, blocks.depth
+    after_head = np.zeros(len(kind), np.bool_)
+    rows_and_heads = np.flatnonzero((kind == kinds.TABLE_HEAD) | (kind == kinds.TABLE_ROW))
+    if len(rows_and_heads):
+        after = kind[rows_and_heads[:-1]] == kinds.TABLE_HEAD
+        after_head[rows_and_heads[1:][after]] = True
+    used = ~after_head & (kind != kinds.TABLE_HEAD)
+    strength = np.full(len(kind), strengths.PARAGRAPH, np.int64)
+    strength[depth > 0] = strengths.INNER
+    strength[kind == kinds.ITEM] = strengths.ITEM
+    strength[kind == kinds.TABLE_ROW] = strengths.ROW
+    heading = (kind == kinds.HEADING) & (depth == 0)
+    strength[heading] = blocks.level[heading]
+    return _Candidates(line_start_of(batch, blocks.start[used]), strength[used], depth[used])
+
+
+def _group_candidates(batch: Batch, blocks: Blocks) -> _Candidates:
+    """Blank lines inside code."""
+    positions: list[int] = []
+    depths: list[int] = []
+    for index in np.flatnonzero(blocks.kind == kinds.CODE).tolist():
+        start, end, depth = int(blocks.start[index]), int(blocks.end[index]), int(blocks.depth[index])
+        for match in _BLANK_LINES.finditer(batch.data, start, end):
+            place = match.end()
+            line = _LINE.match(batch.data, place, end)
+            blank = line is None or not line[0].decode().strip()
+            if not blank and not _CLOSING_FENCE.fullmatch(batch.data, place, end):
+                positions.append(place)
+                depths.append(depth)
+    return _Candidates(
+        np.array(positions, np.int64),
+        np.full(len(positions), strengths.CODE_GROUP, np.int64),
+        np.array(depths, np.int64),
+    )
+
+
+def _strongest_each(*parts: _Candidates) -> _Candidates:
+    """One candidate a position: the strongest, and of equals the least nested."""
+    position = np.concatenate([part.position for part in parts])
+    strength = np.concatenate([part.strength for part in parts])
+    depth = np.concatenate([part.depth for part in parts])
+    order = np.lexsort((depth, strength, position))
+    position, strength, depth = position[order], strength[order], depth[order]
+    first = np.flatnonzero(np.diff(position, prepend=-1))
+    return _Candidates(position[first], strength[first], depth[first])
+
+
+def _on_lines_with_text(batch: Batch, found: _Candidates) -> _Candidates:
+    """Move on cuts at lines of nothing but blanks that the parser takes for text (a no-break space, a form feed).
+
+    They go to the next line with text; where the document has none, they are left out.
+    """
+    if not len(batch.exotic_blanks):
+        return found
+    moves = _lines_after_blanks(batch)
+    position = np.array([moves.get(place, place) for place in found.position.tolist()], np.int64)
+    kept = position >= 0
+    return _Candidates(position[kept], found.strength[kept], found.depth[kept])
+
+
+def _lines_after_blanks(batch: Batch) -> dict[int, int]:
+    """The start of each line of exotic blanks, and of the next line with text in its document; -1 for none."""
+    data = batch.data
+    lines = np.unique(np.searchsorted(batch.line_starts, batch.exotic_blanks, side="right") - 1).tolist()
+    starts = [*batch.line_starts.tolist(), len(data)]
+    document_starts = set(batch.starts.tolist())
+    moves: dict[int, int] = {}
+    for line in reversed(lines):
+        if not data[starts[line] : starts[line + 1]].decode().isspace():
+            continue
+        following = line + 1
+        while starts[following] not in document_starts and not data[starts[following] : starts[following + 1]].strip():
+            following += 1
+        there = starts[following]
+        moves[starts[line]] = -1 if there in document_starts else moves.get(there, there)
+    return moves
+
+
+def _raise_after_ends(blocks: Blocks, position: IntArray, strength: IntArray) -> None:
+    """Strengthen, in place, the cuts at which a rule, front matter, or a whole top-level block ends."""
+    outer = blocks.depth == 0
+    for ended, value in (
+        (np.isin(blocks.kind, (kinds.RULE, kinds.FRONT_MATTER)), strengths.RULE),
+        (np.isin(blocks.kind, _ENDS_STRONGLY) & outer, strengths.BLOCK),
+    ):
+        following = np.searchsorted(position, blocks.end[ended], side="left")
+        following = following[following < len(position)]
+        np.minimum.at(strength, following, value)
+
+
+def _parts_heading(blocks: Blocks, position: IntArray, strength: IntArray) -> BoolArray:
+    """Cuts between a heading and the first block of its section (a deeper heading is one; an equal one is not)."""
+    never = np.zeros(len(position), np.bool_)
+    headings = np.flatnonzero((blocks.kind == kinds.HEADING) & (blocks.depth == 0))
+    following = np.searchsorted(position, blocks.end[headings], side="left")
+    there = following < len(position)
+    headings, following = headings[there], following[there]
+    next_strength = strength[following]
+    ends_section = (next_strength <= strengths.HEADING_6) & (next_strength <= blocks.level[headings])
+    never[following[~ends_section]] = True
+    return never

@@ -1,0 +1,47 @@
+"""How strong a cut is, and what it costs: small numbers, 0 the strongest.
+
+The order is that of the architecture's list of cut points. The prices are in units of one chunk that misses its
+target size by all of it (see `total_fit`).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from chunkledger.model import CodeArray, IntArray
+
+DOCUMENT = 0
+HEADING_6 = 6
+"""A heading's level, 1 to 6, is the strength of a cut before it."""
+RULE = 7
+BLOCK = 8
+PARAGRAPH = 9
+ITEM = 10
+INNER = 11
+"""Between two blocks inside one list item, quote or footnote."""
+ROW = 12
+CODE_GROUP = 13
+SENTENCE = 14
+LINE = 15
+CLAUSE = 16
+WORD = 17
+GRAPHEME = 18
+
+PRICES = np.array(
+    [0.0, 0.0, 0.01, 0.02, 0.03, 0.04, 0.05, 0.05, 0.08, 0.12, 0.25, 0.3, 0.25, 0.25, 0.4, 0.6, 0.8, 1.2, 3.0]
+)
+"""Price of a cut of each strength."""
+
+DEPTH_PRICE = 0.05
+"""What each level of nesting adds to the price."""
+
+INTRO_PRICE = 0.3
+"""What parting a line that ends in `:` from what it introduces adds."""
+
+_KIND_OF_STRENGTH = np.array([0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 2, 1, 3, 4, 5, 5, 5, 5, 5], np.int64)
+
+
+def boundary_kinds(strength: CodeArray) -> IntArray:
+    """Index into the packer's `BOUNDARY_KINDS` of each strength; what is weaker than a sentence is no boundary."""
+    result: IntArray = _KIND_OF_STRENGTH[strength]
+    return result
