@@ -1,0 +1,58 @@
+"""The command line; the only place that prints.
+
+Standard output carries the result and nothing else; narration, progress and the summary go to standard error.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from chunkledger import __version__
+from chunkledger.cli import exporting, ingesting, packing, reporting, verifying
+from chunkledger.cli.exits import guarded
+
+app = typer.Typer(
+    name="chunkledger",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    help="Split documents at structural boundaries, with exact token counts, into a ledger that a packer can read.",
+    epilog="Exit codes: 0 done; 1 a check failed; 2 usage or settings; 3 some documents failed, the rest is "
+    "published; 4 nothing published; 130, 143 interrupted.",
+)
+for name, command in (
+    ("ingest", ingesting.ingest_command),
+    ("report", reporting.report_command),
+    ("export", exporting.export_command),
+    ("slot", packing.slot_command),
+    ("pack", packing.pack_command),
+    ("verify", verifying.verify_command),
+    ("schema", exporting.schema_command),
+):
+    app.command(name)(guarded(command))
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        print(f"chunkledger {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    """Options of the whole command."""
+
+
+def main() -> None:
+    """Run the command line and exit with its code."""
+    # Where the terminal's encoding lacks a character, an escape stands for it.
+    sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    app(prog_name="chunkledger")

@@ -1,0 +1,65 @@
+"""Exceptions -> exit codes and messages."""
+
+from __future__ import annotations
+
+import functools
+import os
+import signal
+import sys
+import traceback
+from collections.abc import Callable
+from types import FrameType
+from typing import Any, TypeVar
+
+import typer
+
+from chunkledger.cli.output import error
+from chunkledger.errors import ChunkledgerError
+
+GATE_FAILED, USAGE, UNPUBLISHED, INTERRUPTED, TERMINATED = 1, 2, 4, 130, 143
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+class _Terminated(BaseException):
+    """SIGTERM as an exception, so that what is open is closed."""
+
+
+def _terminate(signum: int, frame: FrameType | None) -> None:
+    raise _Terminated
+
+
+def guarded(command: Command) -> Command:
+    """The command with what it raises turned into a message on standard error and an exit code."""
+
+    @functools.wraps(command)
+    def run(*args: Any, **kwargs: Any) -> None:  # noqa: ANN401 (the command's own parameters)
+        signal.signal(signal.SIGTERM, _terminate)
+        # polars puts a handler of its own before Python's, and with it Ctrl-C does not end a wait for workers.
+        signal.signal(signal.SIGINT, signal.getsignal(signal.SIGINT))
+        try:
+            command(*args, **kwargs)
+            sys.stdout.flush()
+        except KeyboardInterrupt:
+            _stop("interrupted", INTERRUPTED)
+        except _Terminated:
+            _stop("terminated", TERMINATED)
+        except BrokenPipeError:
+            # The reader of our output has gone, as with `| head`: there is nobody left to tell.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        except OSError as failure:
+            _stop(f"{failure.filename or 'output'}: {failure.strerror or failure}", USAGE)
+        except (ChunkledgerError, ValueError) as failure:
+            _stop(str(failure), USAGE)
+        except (typer.Exit, typer.Abort):
+            raise
+        except Exception:  # the interpreter's own exit code for it, 1, would pass for a check that failed
+            traceback.print_exc()
+            _stop("this is a fault of chunkledger; please report it with what stands above", UNPUBLISHED)
+
+    return run  # type: ignore[return-value]
+
+
+def _stop(message: str, code: int) -> None:
+    error(message)
+    raise typer.Exit(code)

@@ -1,0 +1,79 @@
+"""`chunkledger export` and `chunkledger schema`."""
+
+from __future__ import annotations
+
+import csv
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any, Literal, TextIO
+
+import pyarrow.parquet as pq
+import typer
+
+from chunkledger.cli.output import cell, console, table
+from chunkledger.errors import SettingsError
+from chunkledger.records.schema import COLUMNS, SCHEMA
+from chunkledger.store.ledger import Ledger, open_ledger
+
+
+def export_command(
+    ledger: Annotated[str, typer.Argument(metavar="LEDGER")],
+    format: Annotated[Literal["jsonl", "parquet", "csv"], typer.Option(help="What to write.")] = "jsonl",
+    to: Annotated[Path | None, typer.Option(metavar="FILE", help="Where to; standard output where left out.")] = None,
+) -> None:
+    """Write the records of LEDGER in document order.
+
+    Lists are JSON in CSV cells. Parquet needs --to.
+    """
+    opened = open_ledger(ledger)
+    if format == "parquet":
+        if to is None:
+            raise SettingsError("--format parquet needs --to FILE")
+        pq.write_table(opened.chunks(), to, compression="zstd")
+        return
+    with _stream(to) as stream:
+        (_write_jsonl if format == "jsonl" else _write_csv)(opened, stream)
+
+
+def schema_command() -> None:
+    """List the columns of a record: name, type, meaning."""
+    rows = table("column", "type", "meaning")
+    for field in SCHEMA:
+        kind = f"{field.type}".replace("element: ", "")
+        meaning = (field.metadata or {}).get(b"description", b"").decode()
+        rows.add_row(cell(field.name), cell(f"{kind}, null" if field.nullable else kind), cell(meaning))
+    console().print(rows)
+
+
+@contextmanager
+def _stream(to: Path | None) -> Iterator[TextIO]:
+    if to is None:
+        sys.stdout.reconfigure(encoding="utf-8", newline="")  # type: ignore[union-attr]
+        yield sys.stdout
+        return
+    with to.open("w", encoding="utf-8", newline="") as stream:
+        yield stream
+
+
+def _rows(ledger: Ledger) -> Iterator[dict[str, Any]]:
+    for part in ledger.iter_parts():
+        for batch in part.to_batches(max_chunksize=10_000):
+            yield from batch.to_pylist()
+
+
+def _write_jsonl(ledger: Ledger, stream: TextIO) -> None:
+    for row in _rows(ledger):
+        stream.write(f"{json.dumps(row, ensure_ascii=False)}\n")
+
+
+def _write_csv(ledger: Ledger, stream: TextIO) -> None:
+    writer = csv.writer(stream)
+    writer.writerow(COLUMNS)
+    for row in _rows(ledger):
+        values = (row[name] for name in COLUMNS)
+        writer.writerow(
+            [json.dumps(value, ensure_ascii=False) if isinstance(value, list) else value for value in values]
+        )

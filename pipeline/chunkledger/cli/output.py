@@ -1,0 +1,70 @@
+"""Where the command line writes, and how text from a corpus may be shown."""
+
+from __future__ import annotations
+
+import sys
+from typing import NoReturn
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+_PLAIN_WIDTH = 120
+"""Columns where the output is no terminal: files and pipes get the same bytes everywhere."""
+
+
+def error(message: str) -> None:
+    """One line on standard error that says what went wrong."""
+    print(f"error: {shown(message, keep_lines=True)}", file=sys.stderr)
+
+
+def note(message: str) -> None:
+    """One line of narration on standard error."""
+    print(shown(message), file=sys.stderr, flush=True)
+
+
+def shown(text: str, *, keep_lines: bool = False) -> str:
+    r"""Text from a corpus as a terminal may get it: what does not print (controls, bidi marks) becomes an escape.
+
+    >>> shown("a\x1b[31mb")
+    'a\\x1b[31mb'
+    """
+    if text.isprintable():
+        return text
+    kept = "\n" if keep_lines else ""
+    return "".join(
+        char if char.isprintable() or char in kept else char.encode("unicode_escape", "surrogatepass").decode()
+        for char in text
+    )
+
+
+class _Console(Console):
+    """A console that leaves a broken pipe to the command, where rich would exit with 1."""
+
+    def on_broken_pipe(self) -> NoReturn:
+        raise BrokenPipeError
+
+
+def console() -> Console:
+    """For tables and headings on standard output."""
+    is_terminal = sys.stdout.isatty()
+    return _Console(
+        file=sys.stdout,
+        highlight=False,
+        markup=False,
+        emoji=False,
+        width=None if is_terminal else _PLAIN_WIDTH,
+    )
+
+
+def table(*columns: str, right: tuple[str, ...] = ()) -> Table:
+    """A table without frame; `right` names the columns of figures."""
+    made = Table(box=None, pad_edge=False, header_style="bold")
+    for column in columns:
+        made.add_column(column, justify="right" if column in right else "left", overflow="fold")
+    return made
+
+
+def cell(value: object) -> Text:
+    """A table cell that shows text as it is, never as markup."""
+    return Text(f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else shown(str(value)))

@@ -1,0 +1,117 @@
+"""`chunkledger slot` and `chunkledger pack`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import typer
+
+from chunkledger.cli.output import cell, console, note, table
+from chunkledger.errors import LedgerError, SettingsError
+from chunkledger.packer import Slot, ceiling, order, pack, render
+from chunkledger.store.ledger import open_ledger
+
+
+def slot_command(
+    window: Annotated[int, typer.Option(help="The model's context window, in tokens.")],
+    system: Annotated[int, typer.Option(help="System prompt.")] = 0,
+    tools: Annotated[int, typer.Option(help="Tool definitions.")] = 0,
+    history: Annotated[int, typer.Option(help="Turns of the conversation so far.")] = 0,
+    question: Annotated[int, typer.Option(help="The user's question.")] = 0,
+    reserved_output: Annotated[int, typer.Option(help="What the answer may take; it shares the window.")] = 0,
+    framing: Annotated[int, typer.Option(help="Role markers and text around the chunks.")] = 0,
+    margin: Annotated[str, typer.Option(help="Held back: tokens, or a share of the window as in 0.02.")] = "0",
+    cap: Annotated[int | None, typer.Option(help="Most tokens of the slot, however much is left.")] = None,
+    chunk_tokens: Annotated[int, typer.Option(help="Tokens of one chunk, for the ceiling.")] = 512,
+    overhead_tokens: Annotated[int, typer.Option(help="Tokens that a chunk's header and closing add.")] = 40,
+) -> None:
+    """Compute the slot: the tokens that are left for retrieved chunks, itemised, and how many chunks it holds."""
+    slot = Slot(
+        window=window,
+        system=system,
+        tools=tools,
+        history=history,
+        question=question,
+        reserved_output=reserved_output,
+        framing=framing,
+        margin=_margin(margin),
+        cap=cap,
+    )
+    rows = table("term", "tokens", right=("tokens",))
+    for name, tokens in slot.breakdown():
+        rows.add_row(cell(name), cell(tokens))
+    console().print(rows)
+    most = ceiling(slot.tokens, chunk_tokens, overhead_tokens)
+    print(f"at most {most:,} chunks of {chunk_tokens:,} + {overhead_tokens:,} tokens")
+
+
+def pack_command(
+    ledger: Annotated[str, typer.Argument(metavar="LEDGER")],
+    ids: Annotated[
+        str, typer.Option("--ids", metavar="FILE", help="Ranked chunk ids, one a line; - is standard input.")
+    ],
+    slot_tokens: Annotated[int, typer.Option(min=1, help="Size of the slot.")],
+    order_by: Annotated[
+        Literal["rank", "document", "edges"],
+        typer.Option("--order", help="Order of what --render prints."),
+    ] = "rank",
+    max_chunks: Annotated[int | None, typer.Option(min=1, help="Most chunks to pack.")] = None,
+    on_miss: Annotated[Literal["skip", "stop"], typer.Option(help="At a chunk that does not fit.")] = "skip",
+    truncate: Annotated[Literal["floor", "never"], typer.Option(help="Whether rank 1 may be cut to fit.")] = "floor",
+    render_block: Annotated[
+        bool, typer.Option("--render", help="Print the rendered block; the log goes to stderr.")
+    ] = False,
+) -> None:
+    """Fill a slot with a ranked list of ids, by the counts in LEDGER, and print the log as one JSON line."""
+    wanted = _ranked_ids(ids)
+    hits = _rows(ledger, wanted)
+    encoding = hits[0]["encoding"] if hits else "o200k_base"
+    packed = pack(hits, slot_tokens, encoding=encoding, max_chunks=max_chunks, on_miss=on_miss, truncate=truncate)
+    log = json.dumps(packed.log.as_dict())
+    if not render_block:
+        print(log)
+        return
+    sys.stdout.reconfigure(encoding="utf-8", newline="")  # type: ignore[union-attr]
+    sys.stdout.write(render(order(packed, order_by)))
+    note(log)
+
+
+def _margin(value: str) -> int | float:
+    try:
+        return int(value) if value.lstrip("+-").replace("_", "").isdigit() else float(value)
+    except ValueError:
+        raise SettingsError(f"--margin must be tokens (200) or a share of the window (0.02), not {value!r}") from None
+
+
+def _ranked_ids(source: str) -> list[str]:
+    if source == "-":
+        text = sys.stdin.read()
+    else:
+        try:
+            text = Path(source).read_text("utf-8")
+        except (OSError, UnicodeDecodeError) as failure:
+            raise SettingsError(f"--ids {source} can't be read: {failure}") from failure
+    return [line.strip() for line in text.splitlines() if line.strip()]
+
+
+def _rows(ledger: str, ids: Sequence[str]) -> list[dict[str, Any]]:
+    """The records of these ids, in their order.
+
+    Raises:
+        LedgerError: the ledger has no chunk of that id.
+    """
+    wanted = pa.array(list(dict.fromkeys(ids)), pa.string())
+    found: dict[str, dict[str, Any]] = {}
+    for part in open_ledger(ledger).iter_parts():
+        chosen = part.filter(pc.is_in(part.column("chunk_id"), wanted))
+        found |= {row["chunk_id"]: row for row in chosen.to_pylist()}
+    missing = [chunk_id for chunk_id in ids if chunk_id not in found]
+    if missing:
+        raise LedgerError(f"{ledger} has no chunk {missing[0]} ({len(missing)} of {len(ids)} ids are not in it)")
+    return [found[chunk_id] for chunk_id in ids]

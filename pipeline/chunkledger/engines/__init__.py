@@ -1,0 +1,1 @@
+"""Units of work, and where they are run."""

@@ -1,0 +1,1 @@
+"""Causes of outliers, and the report on them."""

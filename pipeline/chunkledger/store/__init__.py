@@ -1,0 +1,1 @@
+"""The ledger on disk: a Delta table, one commit a run."""

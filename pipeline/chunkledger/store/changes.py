@@ -1,0 +1,48 @@
+"""What changed between two states of a ledger, chunk by chunk."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import polars as pl
+import pyarrow as pa
+
+_PLACE = ("chunk_index", "char_start", "char_end", "line_start", "line_end")
+_IGNORED = ("chunk_id", "doc_id", "doc_sha256", "settings_sha256", *_PLACE)
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeCounts:
+    """How many chunks were added, kept as they were, moved, updated, deleted."""
+
+    add: int
+    keep: int
+    move: int
+    update: int
+    delete: int
+
+
+def change_counts(before: pa.Table, after: pa.Table) -> ChangeCounts:
+    """Compare two states by chunk_id.
+
+    A chunk is *moved* where its place in the document is another, else *updated* where any other column but the
+    document's and the settings' fingerprints is, else *kept*.
+    """
+    old, new = pl.DataFrame(before), pl.DataFrame(after)
+    both = new.join(old, on="chunk_id", how="inner", suffix="_before")
+    moved = _any_differs(_PLACE)
+    content = tuple(name for name in new.columns if name not in _IGNORED)
+    counted = both.select(
+        moved.sum().alias("move"), (~moved & _any_differs(content)).sum().alias("update"), pl.len().alias("both")
+    ).row(0, named=True)
+    return ChangeCounts(
+        add=len(new) - len(both),
+        keep=counted["both"] - counted["move"] - counted["update"],
+        move=counted["move"],
+        update=counted["update"],
+        delete=len(old) - len(both),
+    )
+
+
+def _any_differs(columns: tuple[str, ...]) -> pl.Expr:
+    return pl.any_horizontal(pl.col(name).ne_missing(pl.col(f"{name}_before")) for name in columns)

@@ -1,0 +1,167 @@
+"""One run, one commit: the only module that writes the Delta log.
+
+Workers write Parquet parts straight into the table's root, where nothing refers to them. The driver then commits the
+whole run at once; before that commit a reader sees the last one, and after it the new one, never half of either.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from deltalake import CommitProperties, DeltaTable, Schema, Transaction
+from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundError
+from deltalake.transaction import AddAction, RemoveAction, create_table_with_add_actions
+
+from chunkledger.errors import LedgerError
+from chunkledger.records.schema import SCHEMA
+
+TRANSACTION = "ingest"
+"""Name of the application transaction whose version is the run's number."""
+METADATA_KEY = "chunkledger"
+"""Key of the commit's metadata; its value is a JSON object that names the run's files."""
+_UNUSABLE = re.compile(r"[#?\x00-\x1f\x7f\ud800-\udfff]|%[0-9A-Fa-f]{2}" + (r"|\\" if os.sep == "/" else ""))
+"""What a ledger's path can't hold: deltalake takes it for a URI, and writes or reads in another place."""
+_CONFIGURATION: dict[str, str | None] = {
+    # Runs are listed from the log, so it is kept; one small file a night.
+    "delta.enableExpiredLogCleanup": "false",
+    "delta.enableDeletionVectors": "false",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class NewPart:
+    """A part that a commit adds: its name below the root, size in bytes, rows, first and last document id."""
+
+    name: str
+    size: int
+    rows: int
+    doc_ids: tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class RunFiles:
+    """What a commit names besides its parts, below the root."""
+
+    run: int
+    documents: str
+    report: str
+
+    def as_json(self) -> str:
+        """For the commit's metadata."""
+        return json.dumps({"run": self.run, "documents": self.documents, "report": self.report}, sort_keys=True)
+
+
+def opened(root: str) -> DeltaTable | None:
+    """The table at this root; None where there is none yet.
+
+    Raises:
+        LedgerError: there is something else, or it can't be read.
+    """
+    if found := _UNUSABLE.search(os.path.abspath(root)):
+        raise LedgerError(
+            f"{root!r}: a ledger's path can't hold {found[0]!r} (Delta Lake can't); choose another folder"
+        )
+    path = Path(root)
+    if path.exists() and not path.is_dir():
+        raise LedgerError(f"{root} is a file; a ledger is a folder")
+    if not (path / "_delta_log").is_dir():
+        return None
+    try:
+        return DeltaTable(root)
+    except TableNotFoundError:
+        return None
+    except (DeltaError, OSError) as error:
+        # What follows the first line is a trace of the library's own frames.
+        reason = str(error).partition("\n")[0]
+        raise LedgerError(f"{root} can't be read as a ledger: {reason}; is its _delta_log damaged?") from error
+
+
+def last_run(table: DeltaTable | None) -> int:
+    """Number of the last published run; 0 where there is none.
+
+    Raises:
+        LedgerError: the table was not written by this package.
+    """
+    if table is None:
+        return 0
+    run = table.transaction_version(TRANSACTION)
+    if run is None:
+        raise LedgerError(f"{table.table_uri} is a Delta table, but no ledger; give another folder")
+    return int(run)
+
+
+def run_files(table: DeltaTable) -> RunFiles:
+    """The files of the run that the table's current version is from.
+
+    Raises:
+        LedgerError: the table was not written by this package, or its log does not name the run.
+    """
+    run = last_run(table)
+    # By number, because the log may be newer than the table, and deltalake then miscounts the versions in it.
+    for entry in table.history():
+        found = json.loads(entry.get(METADATA_KEY, "{}"))
+        if found.get("run") == run:
+            return RunFiles(run, str(found["documents"]), str(found["report"]))
+    raise LedgerError(f"{table.table_uri} has no run {run} in its log")
+
+
+def commit(root: str, table: DeltaTable | None, parts: Sequence[NewPart], files: RunFiles) -> None:
+    """Publish a run: its parts take the place of all that the table held.
+
+    Args:
+        root: of the ledger.
+        table: as it was when the run started; None where the commit makes it.
+        parts: what the run wrote.
+        files: its other files.
+
+    Raises:
+        LedgerError: another run was published meanwhile, or the log can't be written.
+    """
+    properties = CommitProperties(
+        custom_metadata={METADATA_KEY: files.as_json()},
+        app_transactions=[Transaction(TRANSACTION, files.run)],
+        max_commit_retries=0,
+    )
+    added = [_add_action(part) for part in parts]
+    try:
+        if table is None:
+            create_table_with_add_actions(
+                root,
+                Schema.from_arrow(SCHEMA),
+                added,
+                mode="error",
+                name="chunkledger",
+                configuration=_CONFIGURATION,
+                commit_properties=properties,
+            )
+        else:
+            table.create_write_transaction(
+                added + _removals(table), mode="append", schema=SCHEMA, commit_properties=properties
+            )
+    except CommitFailedError as error:
+        raise LedgerError(f"{root}: another run was published while this one worked; run it again") from error
+    except (DeltaError, OSError) as error:
+        raise LedgerError(f"{root}: the run could not be published: {error}") from error
+
+
+def _add_action(part: NewPart) -> AddAction:
+    # Without statistics a reader that looks for one document would have to open every part.
+    first, last = part.doc_ids
+    statistics = {
+        "numRecords": part.rows,
+        "minValues": {"doc_id": first},
+        "maxValues": {"doc_id": last},
+        "nullCount": {"doc_id": 0},
+    }
+    return AddAction(part.name, part.size, {}, int(time.time() * 1000), True, json.dumps(statistics))
+
+
+def _removals(table: DeltaTable) -> list[RemoveAction]:
+    now = int(time.time() * 1000)
+    return [RemoveAction(os.path.basename(uri), True, now, partition_values={}) for uri in table.file_uris()]

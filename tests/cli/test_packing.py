@@ -1,0 +1,171 @@
+"""`slot` shows the subtraction; `pack` fills a slot from a ranked list of ids, by the ledger's counts alone."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from chunkledger import Settings, ingest
+from chunkledger.counting.counter import reference_counts
+from chunkledger.packer import Slot, order, pack, render
+from ledgers import Outcome, Row, cli, command, prose, rows_of, sections, write
+
+
+@pytest.fixture(scope="module")
+def ledger(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Eight chunks of two documents."""
+    folder = tmp_path_factory.mktemp("packing")
+    write(folder / "docs", {"a.md": sections(5), "b.md": sections(3)})
+    ingest([folder / "docs"], folder / "ledger", Settings(max_tokens=200, encoding="cl100k_base"), jobs=1)
+    return folder / "ledger"
+
+
+@pytest.fixture(scope="module")
+def rows(ledger: Path) -> list[Row]:
+    """Its records in a rank order that is not the documents'."""
+    found = rows_of(ledger)
+    return [found[index] for index in (6, 1, 4, 0, 7, 3, 2, 5)]
+
+
+def _packed(ledger: Path, ids: list[str], *arguments: str) -> Outcome:
+    stdin = "".join(f"{chunk_id}\n" for chunk_id in ids)
+    return cli("pack", ledger, "--ids", "-", *arguments, stdin=stdin)
+
+
+def _log(done: Outcome) -> dict[str, Any]:
+    assert (done.code, done.err) == (0, "")
+    found: dict[str, Any] = json.loads(done.out)
+    return found
+
+
+def test_log_is_that_of_the_packer(ledger: Path, rows: list[Row]) -> None:
+    """The one line on standard output is the log of packing the same rows."""
+    done = _packed(ledger, [row["chunk_id"] for row in rows], "--slot-tokens", "700")
+    assert _log(done) == pack(rows, 700, encoding="cl100k_base").log.as_dict()
+    assert done.out.count("\n") == 1
+
+
+def test_ids_may_be_a_file(ledger: Path, rows: list[Row], tmp_path: Path) -> None:
+    """Blank lines and spaces around ids do not matter."""
+    write(tmp_path, {"ids": f"\n  {rows[0]['chunk_id']}  \r\n\n{rows[1]['chunk_id']}"})
+    done = cli("pack", ledger, "--ids", tmp_path / "ids", "--slot-tokens", "700")
+    assert (_log(done)["offered"], _log(done)["packed"]) == (2, 2)
+
+
+def test_file_of_ids_that_is_not_there(ledger: Path, tmp_path: Path) -> None:
+    """A file that can't be read is a usage error."""
+    done = cli("pack", ledger, "--ids", tmp_path / "nowhere", "--slot-tokens", "700")
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith(f"error: --ids {tmp_path / 'nowhere'} can't be read: ")
+
+
+def test_unknown_id_is_named(ledger: Path, rows: list[Row]) -> None:
+    """An id that is not in the ledger is told, and how many are not."""
+    done = _packed(ledger, [rows[0]["chunk_id"], "c-1", "c-2"], "--slot-tokens", "700")
+    expected = f"error: {ledger} has no chunk c-1 (2 of 3 ids are not in it)\n"
+    assert (done.code, done.out, done.err) == (2, "", expected)
+
+
+def test_same_id_twice_is_a_duplicate(ledger: Path, rows: list[Row]) -> None:
+    """An id that ranks twice is packed once."""
+    ids = [row["chunk_id"] for row in rows[:3]]
+    found = _log(_packed(ledger, [ids[0], ids[1], ids[0], ids[2], ids[1]], "--slot-tokens", "5000"))
+    assert (found["offered"], found["packed"], found["duplicates"]) == (5, 3, 2)
+
+
+def test_no_ids_pack_nothing(ledger: Path) -> None:
+    """An empty ranking is an empty pack, and an empty prompt."""
+    assert (_log(_packed(ledger, [], "--slot-tokens", "700"))["packed"]) == 0
+    done = _packed(ledger, [], "--slot-tokens", "700", "--render")
+    assert (done.code, done.out) == (0, "")
+
+
+@pytest.mark.parametrize("arrangement", ["rank", "document", "edges"])
+def test_rendered_block_goes_to_standard_output(ledger: Path, rows: list[Row], arrangement: str) -> None:
+    """With --render, the prompt alone is on standard output, byte for byte, and the log on standard error."""
+    ids = [row["chunk_id"] for row in rows]
+    done = _packed(ledger, ids, "--slot-tokens", "700", "--render", "--order", arrangement)
+    packed = pack(rows, 700, encoding="cl100k_base")
+    assert (done.code, done.out) == (0, render(order(packed, arrangement)))  # type: ignore[arg-type]
+    assert json.loads(done.err) == packed.log.as_dict()
+    assert reference_counts([done.out], "cl100k_base").tolist() == [packed.used_tokens]
+
+
+def test_rendered_block_keeps_its_bytes(tmp_path: Path) -> None:
+    """Line ends and characters of a document reach a pipe as they are, whatever the locale."""
+    write(tmp_path / "docs", {"a.md": "Ein Maß\r\nzwei 漢🙂\r\n"})
+    ingest([tmp_path / "docs"], tmp_path / "ledger", jobs=1)
+    [row] = rows_of(tmp_path / "ledger")
+    write(tmp_path, {"ids": row["chunk_id"]})
+    arguments = ["pack", tmp_path / "ledger", "--ids", tmp_path / "ids", "--slot-tokens", "700", "--render"]
+    done = command(*arguments, text=False, encoding=None, env={"PYTHONIOENCODING": "ascii"})
+    assert done.out.decode() == '<chunk n="1" source="a.md">\nEin Maß\r\nzwei 漢🙂\n</chunk>\n'  # type: ignore[attr-defined]
+
+
+def test_options_reach_the_packer(ledger: Path, rows: list[Row]) -> None:
+    """The most chunks, what follows a miss, and whether rank 1 is cut are the packer's own options."""
+    ids = [row["chunk_id"] for row in rows]
+    one = _log(_packed(ledger, ids, "--slot-tokens", "5000", "--max-chunks", "2"))
+    assert (one["packed"], one["space_left_because"]) == (2, "max_chunks")
+    slot = rows[0]["rendered_tokens"] - 1
+    whole = _log(_packed(ledger, ids[:1], "--slot-tokens", str(slot), "--truncate", "never"))
+    assert (whole["floor_over_slot"], whole["truncated"], whole["used"]) == (True, 0, slot + 1)
+    stopped = _log(_packed(ledger, ids, "--slot-tokens", str(slot + 5), "--on-miss", "stop"))
+    assert (stopped["packed"], stopped["not_reached"]) == (1, 6)
+
+
+def test_first_rank_is_cut_where_it_must_be(tmp_path: Path) -> None:
+    """A chunk that is over the slot by itself is cut at a boundary, and the count of what is shown is exact."""
+    write(tmp_path / "docs", {"a.md": "\n\n".join(prose(3, f"w{number}") for number in range(8))})
+    ingest([tmp_path / "docs"], tmp_path / "ledger", jobs=1)
+    row = rows_of(tmp_path / "ledger")[0]
+    done = _packed(tmp_path / "ledger", [row["chunk_id"]], "--slot-tokens", "200", "--render")
+    log = json.loads(done.err.splitlines()[-1])
+    assert (log["truncated"], log["used"] <= 200) == (1, True)
+    assert reference_counts([done.out], "o200k_base").tolist() == [log["used"]]
+
+
+def test_slot_shows_the_subtraction() -> None:
+    """Every term is a line, and the ceiling of chunks follows."""
+    arguments = (
+        "--window 128000 --system 900 --tools 1200 --history 6000 --question 60 --reserved-output 2000 --framing 40 "
+        "--margin 0.02 --cap 6000 --chunk-tokens 500 --overhead-tokens 100"
+    )
+    done = cli("slot", *arguments.split())
+    slot = Slot(
+        window=128_000,
+        system=900,
+        tools=1_200,
+        history=6_000,
+        question=60,
+        reserved_output=2_000,
+        framing=40,
+        margin=0.02,
+        cap=6_000,
+    )
+    lines = [line.split() for line in done.out.splitlines()]
+    assert (done.code, done.err) == (0, "")
+    assert lines[1:-1] == [[name, f"{tokens:,}"] for name, tokens in slot.breakdown()]
+    assert done.out.splitlines()[-1] == "at most 10 chunks of 500 + 100 tokens"
+
+
+@pytest.mark.parametrize(("margin", "tokens"), [("200", "-200"), ("0.02", "-160"), ("0", "0"), ("0.0", "0")])
+def test_margin_is_tokens_or_a_share(margin: str, tokens: str) -> None:
+    """A number with a point is a share of the window."""
+    lines = [line.split() for line in cli("slot", "--window", "8000", "--margin", margin).out.splitlines()]
+    assert ["margin", tokens] in lines
+
+
+def test_slot_that_is_used_up_says_by_what() -> None:
+    """Nothing left is a usage error that names the largest terms."""
+    done = cli("slot", "--window", "1000", "--history", "900", "--system", "200")
+    assert (done.code, done.out) == (2, "")
+    assert "the slot would be -100 tokens: window 1000 is used up by history 900, system 200" in done.err
+
+
+def test_margin_may_be_written_as_a_power_of_ten() -> None:
+    """A share is any number below 1 that is not written as a whole one."""
+    assert cli("slot", "--window", "1000", "--margin", "1e-2").out.splitlines()[-2].split() == ["slot", "990"]
