@@ -1,0 +1,82 @@
+# Two commands do everything, set-up included: `make demo` and `make test`.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+DEMO := .demo
+CORPUS ?= sample_corpus
+
+# The constraints hold for build environments too, which is why this is the variable and not an option.
+export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+PIP := $(BIN)/python -m pip --quiet
+SOURCES := pyproject.toml constraints.txt
+
+.PHONY: help demo test check format lint types contracts suite package bench clean
+
+help:  ## list the targets
+	@sed -n 's/^\([a-z]*\):.*## /  make \1 \t/p' $(MAKEFILE_LIST) | expand -t 16
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "Python 3.11 or newer is needed; name it with: make PYTHON=/path/to/python3.11"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.core: $(BIN)/python $(SOURCES)
+	$(PIP) install --editable .
+	@touch $@
+
+$(VENV)/.test: $(BIN)/python $(SOURCES)
+	$(PIP) install --editable '.[test]'
+	@touch $@ $(VENV)/.core
+
+$(VENV)/.check: $(BIN)/python $(SOURCES)
+	$(PIP) install --editable '.[check]'
+	@touch $@ $(VENV)/.test $(VENV)/.core
+
+demo: $(VENV)/.core  ## ingest sample_corpus, report on it, pack a slot from it
+	@rm -rf $(DEMO) && mkdir -p $(DEMO)
+	@echo '--- ingest: two of the files are bad on purpose, so the exit code is 3'
+	@$(BIN)/chunkledger ingest sample_corpus --out $(DEMO)/ledger --slot-tokens 4000 || test $$? -eq 3
+	@echo; echo '--- report: which chunks do not suit the slot, and what is to blame'
+	@$(BIN)/chunkledger report $(DEMO)/ledger --top 5
+	@echo; echo '--- slot: what is left of the window for retrieved text'
+	@$(BIN)/chunkledger slot --window 16000 --system 900 --tools 1200 --history 5900 --question 60 \
+		--reserved-output 3500 --framing 40 --margin 0.025
+	@echo; echo '--- pack: chunks that name the per diem, into that slot; the log comes last'
+	@$(BIN)/chunkledger export $(DEMO)/ledger | grep -i 'per diem' | cut -d'"' -f4 > $(DEMO)/ranked.txt
+	@$(BIN)/chunkledger pack $(DEMO)/ledger --ids $(DEMO)/ranked.txt --slot-tokens 4000 --order edges --render
+
+test: $(VENV)/.test  ## run the core test suite
+	$(BIN)/python -m pytest -q
+
+check: $(VENV)/.check  ## everything that must hold: format, lint, types, contracts, tests, docs, package
+	@$(MAKE) --no-print-directory format lint types contracts suite package
+
+format: $(VENV)/.check
+	$(BIN)/ruff format --check --quiet .
+
+lint: $(VENV)/.check
+	$(BIN)/ruff check --quiet .
+
+types: $(VENV)/.check
+	$(BIN)/mypy --no-error-summary
+
+contracts: $(VENV)/.check
+	$(BIN)/lint-imports --no-logo
+
+suite: $(VENV)/.check
+	$(BIN)/python -m pytest -q
+
+package: $(VENV)/.check  ## build the wheel; the packer must work without a dependency, the command with them
+	rm -rf dist $(VENV)/alone
+	$(BIN)/python -m build --wheel --outdir dist . > /dev/null
+	$(PIP) install --no-deps --target $(VENV)/alone dist/*.whl
+	$(BIN)/python -I -S tests/packer/alone.py $(VENV)/alone
+	$(BIN)/python -m pip check
+
+bench: $(VENV)/.core  ## CPU of each station as a ratio to one bare tiktoken pass; CORPUS=folder
+	$(BIN)/python benchmarks/ingest.py $(CORPUS)
+	$(BIN)/python benchmarks/packing.py $(CORPUS)
+
+clean:  ## remove everything that make made
+	rm -rf $(VENV) $(DEMO) dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis
