@@ -47,12 +47,14 @@ def leaves_of(blocks: Blocks) -> Leaves:
 
 @dataclass(frozen=True, slots=True)
 class Ladder:
-    """What the rungs look at. Holds the inline atoms of the documents it has met.
+    """What the rungs look at, and what they have met.
 
     Attributes:
         batch, leaves, cuts: the documents and their structure.
         ends: where their tokens end.
         prefixes: for the room that a chunk has at each place.
+        atoms: inline atoms of the documents that were cut within their blocks: starts, and how far any reaches.
+        sentences: where sentences start in the pieces that were too big.
     """
 
     batch: Batch
@@ -61,6 +63,7 @@ class Ladder:
     ends: TokenEnds
     prefixes: Prefixes
     atoms: dict[int, tuple[IntArray, IntArray]] = field(default_factory=dict)
+    sentences: list[int] = field(default_factory=list)
 
     def finer(self, start: int, end: int, document: int, limit: int) -> list[Point]:
         """Cut points strictly inside the piece, enough of them that nothing between two is over the limit.
@@ -79,6 +82,7 @@ class Ladder:
             pieces = waiting
             if not pieces:
                 break
+        self.sentences.extend(place for place, strength in found if strength == strengths.SENTENCE)
         return sorted(found)
 
     def _too_big(self, edges: list[int], document: int, limit: int) -> list[tuple[int, int]]:

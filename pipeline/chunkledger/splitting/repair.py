@@ -10,13 +10,10 @@ from chunkledger.splitting.fitting import Active, fitted_pieces
 from chunkledger.splitting.ladder import Ladder, inner_bytes, text_graphemes
 from chunkledger.splitting.measure import Measure
 from chunkledger.splitting.pieces import Piece, is_loose, spans_of
-from chunkledger.splitting.strengths import SENTENCE
 from chunkledger.splitting.total_fit import loose_slack
 
 
-def repaired(
-    pieces: list[Piece], measure: Measure, ladder: Ladder, settings: Settings, sentences: list[int]
-) -> list[Piece]:
+def repaired(pieces: list[Piece], measure: Measure, ladder: Ladder, settings: Settings) -> list[Piece]:
     """The same pieces, those whose exact count is over the limit cut again.
 
     The dynamic programme works with differences of token positions, which are a few tokens off where an end lies
@@ -36,7 +33,7 @@ def repaired(
             elif piece.start < piece.own_start:
                 again.append(piece.without_overlap(measure.batch))
             elif limit > 0:
-                again += _cut_again(piece, limit, measure, ladder, settings, sentences)
+                again += _cut_again(piece, limit, measure, ladder, settings)
             else:
                 done += _cut_exactly(piece, measure, settings.max_tokens)
         pieces = again
@@ -53,13 +50,10 @@ def _in_order(batch: Batch, pieces: list[Piece]) -> list[Piece]:
     return ordered
 
 
-def _cut_again(
-    piece: Piece, limit: int, measure: Measure, ladder: Ladder, settings: Settings, sentences: list[int]
-) -> list[Piece]:
+def _cut_again(piece: Piece, limit: int, measure: Measure, ladder: Ladder, settings: Settings) -> list[Piece]:
     points = ladder.finer(piece.own_start, piece.own_end, piece.document, limit)
     if not points:
         return [piece]
-    sentences += [place for place, strength in points if strength == SENTENCE]
     here = Active.of_piece(piece).with_points(measure.batch, points, [piece.document] * len(points))
     return fitted_pieces(measure.batch, here, ladder.ends, ladder.prefixes, settings, limit=limit, end=piece.own_end)
 

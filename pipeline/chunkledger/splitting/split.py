@@ -18,7 +18,6 @@ from chunkledger.splitting.measure import Measure
 from chunkledger.splitting.pieces import spans_of
 from chunkledger.splitting.prefixes import Prefixes, repeated_of
 from chunkledger.splitting.repair import repaired
-from chunkledger.splitting.strengths import SENTENCE
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +56,10 @@ def split(batch: Batch, blocks: Blocks, ends: TokenEnds, counter: Counter, setti
     headings = headings_of(batch, blocks)
     prefixes = Prefixes(batch, headings, repeated_of(batch, blocks), counter, settings)
     ladder = Ladder(batch, leaves_of(blocks), cuts, ends, prefixes)
-    active, sentences = _active(batch, blocks, ladder, settings)
+    active = _active(batch, blocks, ladder, settings)
     pieces = fitted_pieces(batch, active, ends, prefixes, settings)
     measure = Measure(batch, ends, counter, prefixes)
-    pieces = repaired(pieces, measure, ladder, settings, sentences)
+    pieces = repaired(pieces, measure, ladder, settings)
     spans = spans_of(batch, pieces)
     unsafe, tokens, line_tokens = measure.counts(spans)
     return Split(
@@ -70,18 +69,15 @@ def split(batch: Batch, blocks: Blocks, ends: TokenEnds, counter: Counter, setti
         unsafe=unsafe,
         prefix=prefixes.at(spans.start, spans.document),
         cuts=cuts,
-        sentences=np.unique(np.array(sentences, np.int64)),
+        sentences=np.unique(np.array(ladder.sentences, np.int64)),
         headings=headings,
         prefixes=prefixes,
         ladder=ladder,
     )
 
 
-def _active(batch: Batch, blocks: Blocks, ladder: Ladder, settings: Settings) -> tuple[Active, list[int]]:
-    """The cut points that compete: those of structure that are not banned, and finer ones where a piece is too big.
-
-    Also gives the places of sentences among the finer ones.
-    """
+def _active(batch: Batch, blocks: Blocks, ladder: Ladder, settings: Settings) -> Active:
+    """The cut points that compete: those of structure that are not banned, and finer ones where a piece is too big."""
     cuts, ends, prefixes = ladder.cuts, ladder.ends, ladder.prefixes
     open_cuts = np.flatnonzero(~banned_cuts(batch, blocks, cuts, ends, prefixes, settings))
     active = Active(
@@ -102,5 +98,4 @@ def _active(batch: Batch, blocks: Blocks, ladder: Ladder, settings: Settings) ->
         found = ladder.finer(int(active.position[index]), int(piece_end[index]), document, settings.max_tokens)
         points += found
         owners += [document] * len(found)
-    sentences = [place for place, strength in points if strength == SENTENCE]
-    return active.with_points(batch, points, owners), sentences
+    return active.with_points(batch, points, owners)
