@@ -60,8 +60,8 @@ def test_plain_text_has_no_markup() -> None:
 
 def test_an_unknown_format_is_refused() -> None:
     """The message names the format and those that there are."""
-    with pytest.raises(ValueError, match="format must be 'markdown' or 'plain', not 'rst'"):
-        chunk_text("a", format="rst")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="format must be 'markdown', 'rst' or 'plain', not 'html'"):
+        chunk_text("a", format="html")  # type: ignore[arg-type]
 
 
 def test_public_names_resolve() -> None:

@@ -23,6 +23,9 @@ OTHER = {
     "heading_context": False,
     "template": "markdown/1",
     "format": "plain",
+    "source_encoding": "cp1252",
+    "id_column": "key",
+    "text_column": "body",
 }
 
 
@@ -40,6 +43,9 @@ def test_the_defaults_are_those_of_the_contract() -> None:
         "heading_context": True,
         "template": "xml/1",
         "format": "auto",
+        "source_encoding": None,
+        "id_column": "id",
+        "text_column": "text",
     }
     assert Settings().as_dict() == expected
     assert (Settings().target, Settings().share_tokens) == (486, 750)
@@ -55,7 +61,13 @@ def test_the_defaults_are_those_of_the_contract() -> None:
         ),
         ("encoding", None, "encoding None is not known"),
         ("template", "xml", "template 'xml' is not known; valid are: xml/1, markdown/1"),
-        ("format", "rst", "format 'rst' is not known; valid are: auto, markdown, plain"),
+        ("format", "html", "format 'html' is not known; valid are: auto, markdown, plain, rst"),
+        ("source_encoding", "zip", "source_encoding 'zip' is no encoding of text that Python knows"),
+        ("source_encoding", "nope", "source_encoding 'nope' is no encoding of text that Python knows"),
+        ("source_encoding", 7, "source_encoding 7 is no encoding of text that Python knows"),
+        ("id_column", "", "id_column must be the name of a column, not ''"),
+        ("text_column", 1, "text_column must be the name of a column, not 1"),
+        ("text_column", "id", "text_column is 'id', as id_column is; they must be two columns"),
         ("max_tokens", 1, "max_tokens must be from 2 to 10000000, not 1"),
         ("max_tokens", "512", "max_tokens must be a whole number, not '512'"),
         ("max_tokens", 512.0, "max_tokens must be a whole number, not 512.0"),

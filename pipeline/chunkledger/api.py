@@ -19,7 +19,7 @@ def chunk_text(
         text: the document. A byte order mark at its start is dropped; NUL and lone surrogates become U+FFFD, one for
             one; offsets are into the text after that.
         settings: sizes, encoding, template; the defaults where None.
-        format: `markdown` or `plain`.
+        format: `markdown`, `rst` or `plain`.
         doc_id: what the chunks' ids and rendered headers are made with.
 
     Raises:
@@ -30,8 +30,8 @@ def chunk_text(
     >>> chunk.text, chunk.token_count, chunk.heading_path
     ('# Rates\n\nTen a day.', 7, ['Rates'])
     """
-    if format not in ("markdown", "plain"):
-        raise ValueError(f"format must be 'markdown' or 'plain', not {format!r}")
+    if format not in ("markdown", "rst", "plain"):
+        raise ValueError(f"format must be 'markdown', 'rst' or 'plain', not {format!r}")
     if not isinstance(text, str):
         raise TypeError(f"text must be a str, not {type(text).__name__}; decode bytes first")
     clean, _ = repaired(text.removeprefix("\ufeff"))

@@ -13,7 +13,7 @@ IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
 CodeArray = NDArray[np.uint8]
 
-Format = Literal["markdown", "plain"]
+Format = Literal["markdown", "plain", "rst"]
 Status = Literal["ok", "skipped", "failed"]
 
 
@@ -38,18 +38,34 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A file that is not in the ledger, or is not there as it was found, and why.
+    """A file or row that is not in the ledger, or is not there as it was found, and why.
 
     Attributes:
-        doc_id: what its document id is or would have been.
+        doc_id: what its document id is or would have been; of a row without a usable id, the id of its table.
         status: `skipped` (nothing to do about it), `failed` (a document that could not be taken), or `ok` for a
             document that was taken but repaired.
         reason: for people: what was wrong, and where.
+        row: number of the row of a table, from 1; 0 where it is about a file.
+        table: id of the table that holds the row; "" where it is about a file.
     """
 
     doc_id: str
     status: Status
     reason: str
+    row: int = 0
+    table: str = ""
+
+    @property
+    def message(self) -> str:
+        """The reason, and the row where it is about one.
+
+        >>> Finding("a-17", "failed", "'text' is null, not text", 3, "faq.jsonl").message
+        "row 3 of faq.jsonl: 'text' is null, not text"
+        """
+        if not self.row:
+            return self.reason
+        of = f" of {self.table}" if self.table != self.doc_id else ""
+        return f"row {self.row:,}{of}: {self.reason}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +95,7 @@ class Blocks:
         start, end: half-open, bytes of `Batch.data`; a block starts where its mark or text starts (so after the
             indentation of its line) and may end with the blank lines that follow it.
         kind: one of `chunkledger.structure.kinds`.
-        level: of a heading 1 to 6; of code 1 where it is fenced; else 0.
+        level: of a heading from 1, in Markdown up to 6; of code 1 where its first line opens it; else 0.
         depth: how many list items, quotes and footnotes hold the block.
         document: index into `Batch.documents`.
         titles: of the heading blocks, in order, as plain text.

@@ -12,7 +12,7 @@ from chunkledger.packer.render import TEMPLATES
 ENCODINGS = ("o200k_base", "cl100k_base", "o200k_harmony")
 """The encodings whose counts are proven exact; the first is the default."""
 
-FORMATS = ("auto", "markdown", "plain")
+FORMATS = ("auto", "markdown", "plain", "rst")
 """How a document's text is read: by its suffix, or always as one of these."""
 
 MIN_MAX_TOKENS = 2
@@ -35,6 +35,10 @@ class Settings:
         heading_context: whether the heading path is part of the embed text.
         template: how a block is rendered, one of `chunkledger.packer.TEMPLATES`.
         format: how documents are read, one of `FORMATS`.
+        source_encoding: what documents are in that are neither UTF-8 nor UTF-16 with its mark, by Python's name of the
+            encoding; None makes each of them a Finding.
+        id_column: column of a table that holds document ids.
+        text_column: column of a table that holds texts; every further column becomes metadata.
 
     Raises:
         SettingsError: a value that can't be; the message names it and says what would work.
@@ -54,6 +58,9 @@ class Settings:
     heading_context: bool = True
     template: str = "xml/1"
     format: str = "auto"
+    source_encoding: str | None = None
+    id_column: str = "id"
+    text_column: str = "text"
 
     def __post_init__(self) -> None:
         _check_choice("encoding", self.encoding, ENCODINGS)
@@ -72,6 +79,12 @@ class Settings:
                 "for new text; it must be smaller"
             )
         _check_whole("split_headings", self.split_headings, 0, 6)
+        if self.source_encoding is not None:
+            _check_text_encoding(self.source_encoding)
+        _check_column("id_column", self.id_column)
+        _check_column("text_column", self.text_column)
+        if self.id_column == self.text_column:
+            raise SettingsError(f"text_column is {self.text_column!r}, as id_column is; they must be two columns")
         if not isinstance(self.heading_context, bool):
             raise SettingsError(f"heading_context must be true or false, not {self.heading_context!r}")
 
@@ -105,3 +118,23 @@ def _check_whole(name: str, value: object, least: int, most: int) -> None:
         raise SettingsError(f"{name} must be a whole number, not {value!r}")
     if not least <= value <= most:
         raise SettingsError(f"{name} must be from {least} to {most}, not {value}")
+
+
+def _check_column(name: str, value: object) -> None:
+    if not isinstance(value, str) or not value:
+        raise SettingsError(f"{name} must be the name of a column, not {value!r}")
+
+
+def _check_text_encoding(value: object) -> None:
+    known = isinstance(value, str)
+    try:
+        b"a".decode(str(value))
+    except LookupError:  # of codecs that give no text, too
+        known = False
+    except ValueError:  # a letter alone may be no text in it
+        pass
+    if not known:
+        raise SettingsError(
+            f"source_encoding {value!r} is no encoding of text that Python knows; valid are: cp1252, latin-1, "
+            "shift_jis, gb18030, utf-16-le and the like"
+        )

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import chunkledger.counting.self_test
-from chunkledger.counting.counter import reference_counts
+from chunkledger.counting.reference import reference_counts
 from chunkledger.counting.vocabulary import VOCABULARIES
 
 STORED = Path(chunkledger.counting.self_test.__file__).with_name("self_test.json")

@@ -98,14 +98,22 @@ def test_graphemes_are_those_of_unicode(text: str) -> None:
         found = regex.compile(r"\X").match(text, starts[-1])
         assert found is not None
         starts.append(found.end())
-    assert grapheme_starts(text) == starts[:-1]
+    assert list(grapheme_starts(text)) == starts[:-1]
+
+
+@pytest.mark.parametrize("count", [1, 2, 63, 64, 65, 127, 128, 129, 1000])
+@pytest.mark.parametrize("behind", ["", "\u0301", "\u200d🇴", "a", "🇴\ufe0f"])
+def test_flags_are_pairs_from_the_start_of_their_run(count: int, behind: str) -> None:
+    """Looking at a long run of flags in parts leaves every pair whole."""
+    text = f"a{'🇳' * count}{behind}b{'🇴' * count}"
+    assert list(grapheme_starts(text)) == [match.start() for match in regex.finditer(r"\X", text)]
 
 
 def test_clusters_that_people_see_as_one_stay_one() -> None:
     """An emoji family, a flag, a skin tone, CRLF and a letter with marks are one cluster each."""
     text = f"{FAMILY}🇳🇴👍🏽\r\na\u0300\u0301"
     clusters = [FAMILY, "🇳🇴", "👍🏽", "\r\n", "a\u0300\u0301"]
-    assert grapheme_starts(text) == [sum(map(len, clusters[:number])) for number in range(len(clusters))]
+    assert list(grapheme_starts(text)) == [sum(map(len, clusters[:number])) for number in range(len(clusters))]
 
 
 def test_long_text_is_split_as_its_beginning_is() -> None:

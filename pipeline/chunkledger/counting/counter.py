@@ -5,7 +5,7 @@ Both give the same two things, so that a run which finds them in disagreement go
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
@@ -14,8 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkledger.counting import fast
-from chunkledger.counting.vocabulary import VOCABULARIES, reference_encoding
+from chunkledger.counting.reference import reference_counts, reference_ids
+from chunkledger.counting.vocabulary import VOCABULARIES
 from chunkledger.model import IntArray, TokenEnds
+
+_BATCH_CHARACTERS = 4_000_000
+"""Characters that are handed to a tokenizer at once, where the texts can be made one by one."""
 
 Engine = Literal["toktok", "tiktoken"]
 
@@ -43,6 +47,27 @@ class Counter:
         """Where the tokens of each text end, as bytes of the texts joined; each text is encoded whole."""
         ids, _ = self.encode(texts)
         return TokenEnds(np.cumsum(_token_widths(self.encoding)[ids], dtype=np.int64))
+
+    def count_each(self, texts: Iterable[str]) -> IntArray:
+        """Tokens of each text, for texts that are made one by one and are too many to be held at once.
+
+        Equal texts that lie near each other are counted once: chunks of short lines are much alike.
+        """
+        counts: list[int] = []
+        waiting: list[str] = []
+        size = 0
+        for text in texts:
+            waiting.append(text)
+            size += len(text)
+            if size >= _BATCH_CHARACTERS:
+                counts += self._count_once(waiting)
+                waiting, size = [], 0
+        return np.array(counts + self._count_once(waiting), np.int64)
+
+    def _count_once(self, texts: list[str]) -> list[int]:
+        unique = list(dict.fromkeys(texts))
+        tokens = dict(zip(unique, self.count(unique).tolist(), strict=True))
+        return [tokens[text] for text in texts]
 
 
 def counter_for(encoding: str, engine: Engine = "toktok") -> Counter:
@@ -73,15 +98,8 @@ def counter_for(encoding: str, engine: Engine = "toktok") -> Counter:
     )
 
 
-def reference_counts(texts: Sequence[str], encoding: str) -> IntArray:
-    """Tokens of each text by tiktoken itself."""
-    reference = reference_encoding(encoding)
-    return np.array([len(reference.encode_ordinary(text)) for text in texts], np.int64)
-
-
 def _reference_encode(texts: Sequence[str], encoding: str) -> tuple[NDArray[np.uint32], IntArray]:
-    reference = reference_encoding(encoding)
-    ids = [np.array(reference.encode_ordinary(text), np.uint32) for text in texts]
+    ids = [np.array(reference_ids(text, encoding), np.uint32) for text in texts]
     offsets = np.zeros(len(ids) + 1, np.int64)
     np.cumsum([len(part) for part in ids], out=offsets[1:])
     return (np.concatenate(ids) if ids else np.zeros(0, np.uint32)), offsets

@@ -22,6 +22,9 @@ from chunkledger.model import Batch, BoolArray, IntArray, TokenEnds
 
 _BLANKS = frozenset(b" \t\n\r\x0b\x0c\x1c\x1d\x1e\x1f")
 _SLASH = ord("/")
+_IS_WORD = np.isin(np.arange(256), list(b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"))
+_MOST_LINE_ENDS = 4
+"""Newlines and returns that are looked back over; behind more of them a `/` is taken for unsafe."""
 
 
 def unsafe_places(batch: Batch, ends: TokenEnds, counter: Counter, position: IntArray) -> BoolArray:
@@ -42,6 +45,23 @@ def unsafe_places(batch: Batch, ends: TokenEnds, counter: Counter, position: Int
     unsafe: BoolArray = (line != position) | ~ends.are_ends(position)
     if counter.slash_joins:
         unsafe |= np.frombuffer(batch.data, np.uint8)[position] == _SLASH
+    return unsafe
+
+
+def unsafe_ends(batch: Batch, ends: TokenEnds, counter: Counter, position: IntArray) -> BoolArray:
+    """The same for places where texts end that start at a safe place.
+
+    There a `/` behind a newline is safe as well, where that newline stands behind an ASCII letter or digit: no
+    pattern that takes newlines goes on from one.
+    """
+    unsafe = unsafe_places(batch, ends, counter, position)
+    if counter.slash_joins and len(position):
+        values = np.frombuffer(batch.data, np.uint8)
+        last = position - 1
+        for _ in range(_MOST_LINE_ENDS):
+            last = np.where(np.isin(values[np.maximum(last, 0)], (10, 13)), last - 1, last)
+        behind_word = _IS_WORD[values[np.maximum(last, 0)]]
+        unsafe &= ~(behind_word & (values[position] == _SLASH) & ends.are_ends(position))
     return unsafe
 
 
@@ -68,9 +88,10 @@ def span_tokens(
     )
     rest = np.where(ends.are_ends(rest), rest, start)
     before = ends.before(rest) - ends.before(start)
-    tails = [data[first:last].decode() for first, last in zip(rest.tolist(), end.tolist(), strict=True)]
-    counts = counter.count(tails + [f"{tail}\n" for tail in tails])
-    return before + counts[: len(tails)], before + counts[len(tails) :]
+    places = list(zip(rest.tolist(), end.tolist(), strict=True))
+    tails = counter.count_each(data[first:last].decode() for first, last in places)
+    lines = counter.count_each(f"{data[first:last].decode()}\n" for first, last in places)
+    return before + tails, before + lines
 
 
 def _last_safe_place(batch: Batch, start: int, end: int) -> int:

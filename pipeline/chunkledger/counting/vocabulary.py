@@ -114,8 +114,10 @@ def reference_encoding(name: str) -> tiktoken.Encoding:
     """
     vocabulary = VOCABULARIES[name]
     tokens = token_bytes_by_rank(name)
-    lines = b"".join(base64.b64encode(token) + b" %d\n" % rank for rank, token in enumerate(tokens))
-    found = hashlib.sha256(lines).hexdigest()
+    digest = hashlib.sha256()
+    for rank, token in enumerate(tokens):
+        digest.update(base64.b64encode(token) + b" %d\n" % rank)
+    found = digest.hexdigest()
     if found != vocabulary.ranks_sha256:
         raise VocabularyError(
             f"the ranks of {name} have the fingerprint {found[:12]}…, not {vocabulary.ranks_sha256[:12]}…; "

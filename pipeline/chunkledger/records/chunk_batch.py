@@ -28,6 +28,7 @@ from chunkledger.splitting.split import Split, split
 from chunkledger.structure import kinds
 from chunkledger.structure.blocks import blocks_of
 from chunkledger.structure.front_matter import front_matter
+from chunkledger.structure.rst_front_matter import rst_front_matter
 
 
 def chunk_batch(documents: Sequence[Document], settings: Settings, *, engine: Engine = "toktok") -> pa.RecordBatch:
@@ -92,7 +93,8 @@ def _metadata(batch: Batch, blocks: Blocks) -> list[str]:
     for index in np.flatnonzero(blocks.kind == kinds.FRONT_MATTER).tolist():
         document = int(blocks.document[index])
         source = batch.data[int(blocks.start[index]) : int(blocks.end[index])].decode()
-        merged[document] = front_matter(source) | merged[document]
+        read = rst_front_matter if batch.documents[document].format == "rst" else front_matter
+        merged[document] = read(source) | merged[document]
     return [repaired(json.dumps(values, ensure_ascii=False, sort_keys=True, default=str))[0] for values in merged]
 
 

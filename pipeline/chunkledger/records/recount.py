@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import groupby, pairwise
 from typing import Any
 
-from chunkledger.counting.counter import reference_counts
+from chunkledger.counting.reference import reference_counts
 from chunkledger.counting.vocabulary import VOCABULARIES
 from chunkledger.packer.render import TEMPLATES, defused, render_block, template_named
 from chunkledger.records.ids import chunk_ids

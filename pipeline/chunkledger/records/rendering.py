@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from chunkledger.counting.counter import Counter
-from chunkledger.counting.spans import span_tokens, unsafe_places
+from chunkledger.counting.spans import span_tokens, unsafe_ends
 from chunkledger.model import Batch, BoolArray, IntArray, TokenEnds
 from chunkledger.packer.render import (
     SECTION_SEPARATOR,
@@ -177,15 +177,14 @@ def _boundary_counts(
     """Tokens of the text before each boundary, and of the block cut there."""
     batch, counter, spans = parts.batch, parts.counter, parts.cut.spans
     chunk, position = boundaries.chunk, boundaries.position
-    unsafe = parts.cut.unsafe[chunk] | unsafe_places(batch, parts.ends, counter, position)
+    unsafe = parts.cut.unsafe[chunk] | unsafe_ends(batch, parts.ends, counter, position)
     tokens = parts.ends.before(position) - parts.ends.before(spans.start[chunk])
     with_line = tokens.copy()
     recount = np.flatnonzero(unsafe & ~boundaries.sentence)
-    texts = [
+    tokens[recount] = counter.count_each(
         batch.data[first:last].decode()
         for first, last in zip(spans.start[chunk[recount]].tolist(), position[recount].tolist(), strict=True)
-    ]
-    tokens[recount] = counter.count(texts)
+    )
     with_line[recount] = tokens[recount]
     ends = np.flatnonzero(boundaries.sentence)
     tokens[ends], with_line[ends] = span_tokens(
@@ -195,11 +194,10 @@ def _boundary_counts(
     made_marks = np.zeros(len(chunk), np.bool_)
     made_marks[ends] = _ends_in_marks(parts, spans.start[chunk[ends]], position[ends])
     rebuilt = np.flatnonzero(whole[chunk] | made_marks)
-    blocks = [
+    rendered[rebuilt] = counter.count_each(
         _block(parts, index, batch.data[int(spans.start[index]) : place].decode(), truncated=True)
         for index, place in zip(chunk[rebuilt].tolist(), position[rebuilt].tolist(), strict=True)
-    ]
-    rendered[rebuilt] = counter.count(blocks)
+    )
     return tokens, rendered
 
 

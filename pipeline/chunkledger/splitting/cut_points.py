@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 
@@ -92,17 +93,18 @@ def _block_candidates(batch: Batch, blocks: Blocks) -> _Candidates:
     strength[kind == kinds.ITEM] = strengths.ITEM
     strength[kind == kinds.TABLE_ROW] = strengths.ROW
     heading = (kind == kinds.HEADING) & (depth == 0)
-    strength[heading] = blocks.level[heading]
+    strength[heading] = np.minimum(blocks.level[heading], strengths.HEADING_6)
     return _Candidates(line_start_of(batch, blocks.start[used]), strength[used], depth[used])
 
 
 def _group_candidates(batch: Batch, blocks: Blocks) -> _Candidates:
-    """Blank lines inside code."""
+    """Blank lines inside code, but not the one behind the opening of a reStructuredText block, which parts nothing."""
     positions: list[int] = []
     depths: list[int] = []
     for index in np.flatnonzero(blocks.kind == kinds.CODE).tolist():
         start, end, depth = int(blocks.start[index]), int(blocks.end[index]), int(blocks.depth[index])
-        for match in _BLANK_LINES.finditer(batch.data, start, end):
+        opening = bool(blocks.level[index]) and batch.data.startswith((b"..", b"::"), start)
+        for match in islice(_BLANK_LINES.finditer(batch.data, start, end), int(opening), None):
             place = match.end()
             line = _LINE.match(batch.data, place, end)
             blank = line is None or not line[0].decode().strip()
@@ -151,7 +153,12 @@ def _lines_after_blanks(batch: Batch) -> dict[int, int]:
         if not data[starts[line] : starts[line + 1]].decode().isspace():
             continue
         following = line + 1
-        while starts[following] not in document_starts and not data[starts[following] : starts[following + 1]].strip():
+        # A line that has moved already is not walked over again: 100,000 form feeds took minutes.
+        while (
+            starts[following] not in document_starts
+            and starts[following] not in moves
+            and not data[starts[following] : starts[following + 1]].strip()
+        ):
             following += 1
         there = starts[following]
         moves[starts[line]] = -1 if there in document_starts else moves.get(there, there)
@@ -179,5 +186,10 @@ def _parts_heading(blocks: Blocks, position: IntArray, strength: IntArray) -> Bo
     headings, following = headings[there], following[there]
     next_strength = strength[following]
     ends_section = (next_strength <= strengths.HEADING_6) & (next_strength <= blocks.level[headings])
+    # Below level 6 all headings cut alike, so which is the deeper one must be asked of the headings.
+    low = np.flatnonzero(blocks.level[headings[:-1]] >= strengths.HEADING_6)
+    deeper = low[blocks.level[headings[low + 1]] > blocks.level[headings[low]]]
+    adjacent = position[following[deeper]] > blocks.start[headings[deeper + 1]] - 1
+    ends_section[deeper[adjacent]] = False
     never[following[~ends_section]] = True
     return never

@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 from chunkledger.counting.counter import Counter
 from chunkledger.model import Batch, BoolArray, IntArray, TokenEnds
 from chunkledger.settings import Settings
+from chunkledger.splitting.dense_fit import cuts_to_take
 from chunkledger.splitting.pieces import Piece
 from chunkledger.splitting.prefixes import Prefixes
 from chunkledger.splitting.strengths import PRICES
-from chunkledger.splitting.total_fit import Aim, best_cuts
+from chunkledger.splitting.total_fit import Aim
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,50 +108,53 @@ def fitted_pieces(
     tokens = ends.before(active.position)
     overlap = _overlap_starts(active, tokens, settings)
     start = active.position[overlap]
+    piece_end = active.piece_ends(batch) if end is None else np.append(active.position[1:], end)
     columns = _Columns(
-        position=active.position.tolist(),
-        piece_end=(active.piece_ends(batch) if end is None else np.append(active.position[1:], end)).tolist(),
-        tokens=tokens.tolist(),
-        start_tokens=tokens[overlap].tolist(),
-        prefix=prefixes.token_count(start, active.document).tolist(),
-        price=active.price.tolist(),
-        loose=(active.loose | active.loose[overlap]).tolist(),
-        overlap=overlap.tolist(),
+        position=active.position,
+        piece_end=piece_end,
+        tokens=tokens,
+        end_tokens=ends.before(piece_end),
+        start_tokens=tokens[overlap],
+        prefix=prefixes.token_count(start, active.document),
+        price=active.price,
+        loose=active.loose | active.loose[overlap],
+        overlap=overlap,
     )
-    end_tokens = ends.before(np.array(columns.piece_end, np.int64)).tolist()
-    forced = np.flatnonzero(active.forced).tolist()
+    first = np.flatnonzero(active.forced)
+    last = np.append(first[1:], len(active.position))
+    sizes = columns.end_tokens[last - 1] - tokens[first] + columns.prefix[first]
+    whole = (last - first == 1) | (sizes <= aim.limit)
     pieces: list[Piece] = []
-    for first, last in zip(forced, [*forced[1:], len(active.position)], strict=True):
-        taken = _segment(columns, end_tokens, first, last, aim)
-        pieces += _pieces(batch, active, columns, taken, last, prefixes.counter, settings.overlap_tokens)
+    for begun, done, fits in zip(first.tolist(), last.tolist(), whole.tolist(), strict=True):
+        taken = [begun] if fits else _segment(columns, begun, done, aim)
+        pieces += _pieces(batch, active, columns, taken, done, prefixes.counter, settings.overlap_tokens)
     return pieces
 
 
 @dataclass(frozen=True, slots=True)
 class _Columns:
-    """The cut points as plain lists, which the loop of the programme reads faster than arrays."""
+    """What the programme needs to know of the cut points: parallel arrays (a megabyte may have a million)."""
 
-    position: list[int]
-    piece_end: list[int]
-    tokens: list[int]
-    start_tokens: list[int]
-    prefix: list[int]
-    price: list[float]
-    loose: list[bool]
-    overlap: list[int]
+    position: IntArray
+    piece_end: IntArray
+    tokens: IntArray
+    end_tokens: IntArray
+    start_tokens: IntArray
+    prefix: IntArray
+    price: NDArray[np.float64]
+    loose: BoolArray
+    overlap: IntArray
 
 
-def _segment(columns: _Columns, end_tokens: list[int], first: int, last: int, aim: Aim) -> list[int]:
-    """Indices of the cuts to take between two forced ones."""
-    if last - first == 1 or end_tokens[last - 1] - columns.tokens[first] + columns.prefix[first] <= aim.limit:
-        return [first]
+def _segment(columns: _Columns, first: int, last: int, aim: Aim) -> list[int]:
+    """Indices of the cuts to take between two forced ones, where the whole does not fit."""
     here = slice(first, last)
-    taken = best_cuts(
-        [*columns.tokens[here], end_tokens[last - 1]],
+    taken = cuts_to_take(
+        np.append(columns.tokens[here], columns.end_tokens[last - 1]),
         columns.start_tokens[here],
         columns.prefix[here],
         columns.price[here],
-        [*columns.loose[here], False],
+        np.append(columns.loose[here], False),
         aim,
     )
     return [first + index for index in taken]
@@ -191,7 +195,7 @@ def _pieces(
     pieces: list[Piece] = []
     previous_start = -1
     for index, following in zip(taken, [*taken[1:], last], strict=True):
-        at = columns.overlap[index]
+        at = int(columns.overlap[index])
         if previous_start >= 0 and at <= previous_start:
             at = _later_start(active, index, previous_start)
         # Differences of token positions are a few tokens off within a line, so what is repeated is counted.
@@ -199,9 +203,9 @@ def _pieces(
             at = _later_start(active, index, at)
         pieces.append(
             Piece(
-                own_start=columns.position[index],
-                own_end=columns.piece_end[following - 1],
-                start=columns.position[at],
+                own_start=int(columns.position[index]),
+                own_end=int(columns.piece_end[following - 1]),
+                start=int(columns.position[at]),
                 loose=bool(active.loose[at]),
                 document=int(active.document[index]),
             )

@@ -6,28 +6,57 @@ A rung is taken only inside a piece that the rung above left too big, so most do
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import chain, pairwise
+from typing import NamedTuple
 
 import numpy as np
 
-from chunkledger.model import Batch, Blocks, CodeArray, Cuts, IntArray, TokenEnds
+from chunkledger.model import Batch, Blocks, BoolArray, CodeArray, Cuts, IntArray, TokenEnds
 from chunkledger.splitting import strengths
 from chunkledger.splitting.prefixes import Prefixes
 from chunkledger.splitting.total_fit import loose_slack
 from chunkledger.structure import kinds
 from chunkledger.structure.markdown import inline_atoms
+from chunkledger.structure.rst_inline import rst_inline_atoms
 from chunkledger.structure.sentences import grapheme_starts, sentence_spans
 
 _CLAUSE_END = re.compile(r"[,;:\u2013\u2014][\"'\u201d\u2019)\]]*\s+|[，、；：。！？…]+[”’」』】）]*\s*")
 _WORD_END = re.compile(r"\s+")
 _LINE_KINDS = (kinds.CODE, kinds.HTML, kinds.TABLE, kinds.FRONT_MATTER, kinds.MATH, kinds.DEFINITION)
+_ATOMS = {"markdown": inline_atoms, "rst": rst_inline_atoms}
+"""Format -> a function from a text to the spans inside paragraphs that must not be cut."""
 _COARSE, _FINE = 64, 32
 """Most cut points kept in a limit's worth of tokens: of lines and sentences, and of words and graphemes."""
 
 Point = tuple[int, int]
 """A cut point: byte, strength."""
+
+
+class Points(NamedTuple):
+    """Cut points as columns: a line of ten megabytes has ten million, too many for objects."""
+
+    place: IntArray
+    strength: IntArray
+
+    @classmethod
+    def of(cls, place: IntArray, strength: int) -> Points:
+        """Points of one strength."""
+        return cls(place, np.full(len(place), strength, np.int64))
+
+    def where(self, chosen: BoolArray | IntArray) -> Points:
+        """Some of the points."""
+        return Points(self.place[chosen], self.strength[chosen])
+
+    @classmethod
+    def together(cls, parts: Sequence[Points]) -> Points:
+        """The points of all parts, part by part."""
+        return cls(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+
+
+_NO_PLACES = np.zeros(0, np.int64)
+_ASCII_BLANK = np.isin(np.arange(128), [*range(9, 14), *range(28, 33)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,167 +102,184 @@ class Ladder:
         found: list[Point] = []
         pieces = [(start, end)]
         for rung, per_limit in _RUNGS:
-            waiting: list[tuple[int, int]] = []
+            starts: list[int] = []
+            ends: list[int] = []
             for first, last in pieces:
                 points = self._thinned(first, rung(self, first, last, document), max(1, limit // per_limit))
-                found += points
-                edges = [first, *(place for place, _ in points), last]
-                waiting += self._too_big(edges, document, limit)
-            pieces = waiting
+                places = points.place.tolist()
+                found += zip(places, points.strength.tolist(), strict=True)
+                starts += [first, *places]
+                ends += [*places, last]
+            pieces = self._too_big(starts, ends, document, limit)
             if not pieces:
                 break
         self.sentences.extend(place for place, strength in found if strength == strengths.SENTENCE)
         return sorted(found)
 
-    def _too_big(self, edges: list[int], document: int, limit: int) -> list[tuple[int, int]]:
-        at = np.array(edges, np.int64)
-        room = limit - self.prefixes.token_count(at[:-1], np.full(len(at) - 1, document, np.int64))
-        over = np.diff(self.ends.before(at)) + loose_slack(limit) > room
-        return [(edges[index], edges[index + 1]) for index in np.flatnonzero(over).tolist()]
+    def _too_big(self, starts: list[int], ends: list[int], document: int, limit: int) -> list[tuple[int, int]]:
+        first, last = np.array(starts, np.int64), np.array(ends, np.int64)
+        size = self.ends.before(last) - self.ends.before(first) + loose_slack(limit)
+        over = size > limit
+        # A prefix takes half of the maximum at most, so most pieces need no look at theirs.
+        unclear = np.flatnonzero(~over & (size > limit - self.prefixes.settings.max_tokens // 2))
+        if len(unclear):
+            prefix = self.prefixes.token_count(first[unclear], np.full(len(unclear), document, np.int64))
+            over[unclear] = size[unclear] > limit - prefix
+        return [(starts[index], ends[index]) for index in np.flatnonzero(over).tolist()]
 
-    def _thinned(self, start: int, points: list[Point], bucket: int) -> list[Point]:
+    def _thinned(self, start: int, points: Points, bucket: int) -> Points:
         """The last point of each `bucket` tokens from `start`: more choice would cost time and gain nothing."""
-        if len(points) < 2:
+        if len(points.place) < 2:
             return points
-        before = self.ends.before(np.array([start, *(place for place, _ in points)], np.int64))
-        tokens = (before[1:] - before[0]) // bucket
-        kept = np.append(np.flatnonzero(np.diff(tokens)), len(points) - 1)
-        return [points[index] for index in kept.tolist()]
+        tokens = self.ends.before(points.place)
+        tokens -= self.ends.before(np.array([start], np.int64))
+        tokens //= bucket
+        return points.where(np.append(np.flatnonzero(np.diff(tokens)), len(tokens) - 1))
 
-    def point(self, place: int, start: int, strength: int) -> Point:
-        """The cut point for a unit whose text starts at `place`: the start of its line, where nothing else is on it."""
-        lines = self.batch.line_starts
-        line = int(lines[np.searchsorted(lines, place, side="right") - 1])
-        on_line = line > start and not self.batch.data[line:place].decode().strip()
-        return (line if on_line else place), strength
+    def points(self, places: IntArray, start: int, strength: int) -> Points:
+        """A cut point for each unit whose text starts there: the start of its line, where nothing else is on it.
 
-    def outside_atoms(self, points: list[Point], document: int) -> list[Point]:
+        Only the first of the ascending places on a line can have nothing before it.
+        """
+        if not len(places):
+            return Points.of(places, strength)
+        lines, data = self.batch.line_starts, self.batch.data
+        line = lines[np.searchsorted(lines, places, side="right") - 1]
+        for index in np.flatnonzero((np.diff(line, prepend=-1) > 0) & (line > start)).tolist():
+            if not data[int(line[index]) : int(places[index])].decode().strip():
+                places[index] = line[index]
+        return Points.of(places, strength)
+
+    def outside_atoms(self, points: Points, document: int) -> Points:
         """Those points that are not inside code, a link, math, an HTML tag or an entity."""
-        if not points or self.batch.documents[document].format != "markdown":
+        if not len(points.place) or self.batch.documents[document].format not in _ATOMS:
             return points
         if document not in self.atoms:
             self.atoms[document] = self._atoms_of(document)
         starts, reach = self.atoms[document]
-        at = np.array([place for place, _ in points], np.int64)
-        index = np.searchsorted(starts, at, side="left") - 1
-        inside = (index >= 0) & (reach[index] > at) if len(starts) else np.zeros(len(at), np.bool_)
-        return [point for point, bad in zip(points, inside.tolist(), strict=True) if not bad]
+        if not len(starts):
+            return points
+        index = np.searchsorted(starts, points.place, side="left") - 1
+        return points.where((index < 0) | (reach[index] <= points.place))
 
     def _atoms_of(self, document: int) -> tuple[IntArray, IntArray]:
-        starts, ends = inline_atoms(self.batch.documents[document].text)
+        owner = self.batch.documents[document]
+        starts, ends = _ATOMS[owner.format](owner.text)
         base = int(self.batch.starts[document])
         reach = np.maximum.accumulate(np.array(ends, np.int64)) if ends else np.zeros(0, np.int64)
         return np.array(starts, np.int64) + base, reach + base
 
 
-Rung = Callable[[Ladder, int, int, int], list[Point]]
+Rung = Callable[[Ladder, int, int, int], Points]
 
 
-def _structure(ladder: Ladder, start: int, end: int, document: int) -> list[Point]:
+def _structure(ladder: Ladder, start: int, end: int, document: int) -> Points:
     """Cuts that were not considered because their container, or container and heading, seemed to fit."""
     return _structural(ladder, start, end, never=False)
 
 
-def _all_structure(ladder: Ladder, start: int, end: int, document: int) -> list[Point]:
+def _all_structure(ladder: Ladder, start: int, end: int, document: int) -> Points:
     """Even cuts that part a heading from its section: better than to cut a word."""
-    return _structural(ladder, start, end, never=True) + _lines(ladder, start, end, document)
+    return Points.together([_structural(ladder, start, end, never=True), _lines(ladder, start, end, document)])
 
 
-def _structural(ladder: Ladder, start: int, end: int, *, never: bool) -> list[Point]:
+def _structural(ladder: Ladder, start: int, end: int, *, never: bool) -> Points:
     cuts = ladder.cuts
-    first = np.searchsorted(cuts.position, start, side="right")
-    last = np.searchsorted(cuts.position, end, side="left")
-    return [
-        (int(cuts.position[index]), int(cuts.strength[index]))
-        for index in range(int(first), int(last))
-        if bool(cuts.never[index]) == never
-    ]
+    first = int(np.searchsorted(cuts.position, start, side="right"))
+    last = int(np.searchsorted(cuts.position, end, side="left"))
+    found = Points(cuts.position[first:last], cuts.strength[first:last].astype(np.int64))
+    return found.where(cuts.never[first:last] == never)
 
 
-def _sentences_and_code_lines(ladder: Ladder, start: int, end: int, document: int) -> list[Point]:
+def _sentences_and_code_lines(ladder: Ladder, start: int, end: int, document: int) -> Points:
     leaves = ladder.leaves
-    found: list[Point] = []
+    found = [Points.of(_NO_PLACES, strengths.SENTENCE)]
     first = int(np.searchsorted(leaves.end, start, side="right"))
     last = int(np.searchsorted(leaves.start, end, side="left"))
     for index in range(first, last):
         inner_start, inner_end = max(start, int(leaves.start[index])), min(end, int(leaves.end[index]))
         if leaves.kind[index] == kinds.PARAGRAPH:
-            found += _sentences(ladder, inner_start, inner_end, document)
+            found.append(_sentences(ladder, inner_start, inner_end, document))
         else:
-            found += _line_points(ladder, inner_start, inner_end)
-    return sorted(point for point in set(found) if start < point[0] < end)
+            found.append(_line_points(ladder, inner_start, inner_end))
+    every = Points.together(found)
+    # Leaves do not overlap, so the points ascend; a line's start may be there twice.
+    new = np.diff(every.place, prepend=-1) > 0
+    return every.where(new & (every.place > start) & (every.place < end))
 
 
 def sentence_places(ladder: Ladder, start: int, end: int, document: int) -> list[int]:
     """Where sentences start strictly inside the span, in its paragraphs, ascending."""
     points = _sentences_and_code_lines(ladder, start, end, document)
-    return [place for place, strength in points if strength == strengths.SENTENCE]
+    found: list[int] = points.place[points.strength == strengths.SENTENCE].tolist()
+    return found
 
 
-def _sentences(ladder: Ladder, start: int, end: int, document: int) -> list[Point]:
+def _sentences(ladder: Ladder, start: int, end: int, document: int) -> Points:
     text = ladder.batch.data[start:end].decode()
-    starts = [first for first, _ in sentence_spans(text)]
-    points = [ladder.point(place, start, strengths.SENTENCE) for place in inner_bytes(text, starts, start)]
+    starts = np.array([first for first, _ in sentence_spans(text)], np.int64)
+    points = ladder.points(inner_bytes(text, starts, start), start, strengths.SENTENCE)
     return ladder.outside_atoms(points, document)
 
 
-def _lines(ladder: Ladder, start: int, end: int, document: int) -> list[Point]:
+def _lines(ladder: Ladder, start: int, end: int, document: int) -> Points:
     return ladder.outside_atoms(_line_points(ladder, start, end), document)
 
 
-def _line_points(ladder: Ladder, start: int, end: int) -> list[Point]:
+def _line_points(ladder: Ladder, start: int, end: int) -> Points:
     lines = ladder.batch.line_starts
     first = int(np.searchsorted(lines, start, side="right"))
     last = int(np.searchsorted(lines, end, side="left"))
     edges = [*lines[first:last].tolist(), end]
     data = ladder.batch.data
-    return [(line, strengths.LINE) for line, following in pairwise(edges) if data[line:following].decode().strip()]
+    found = [line for line, following in pairwise(edges) if data[line:following].decode().strip()]
+    return Points.of(np.array(found, np.int64), strengths.LINE)
 
 
-def _clauses(ladder: Ladder, start: int, end: int, document: int) -> list[Point]:
+def _clauses(ladder: Ladder, start: int, end: int, document: int) -> Points:
     return ladder.outside_atoms(_after_matches(ladder, _CLAUSE_END, start, end, strengths.CLAUSE), document)
 
 
-def _words(ladder: Ladder, start: int, end: int, document: int) -> list[Point]:
+def _words(ladder: Ladder, start: int, end: int, document: int) -> Points:
     return ladder.outside_atoms(_after_matches(ladder, _WORD_END, start, end, strengths.WORD), document)
 
 
-def _words_anywhere(ladder: Ladder, start: int, end: int, document: int) -> list[Point]:
+def _words_anywhere(ladder: Ladder, start: int, end: int, document: int) -> Points:
     return _after_matches(ladder, _WORD_END, start, end, strengths.WORD)
 
 
-def _graphemes(ladder: Ladder, start: int, end: int, document: int) -> list[Point]:
+def _graphemes(ladder: Ladder, start: int, end: int, document: int) -> Points:
     text = ladder.batch.data[start:end].decode()
-    return [(place, strengths.GRAPHEME) for place in inner_bytes(text, text_graphemes(text), start)]
+    return Points.of(inner_bytes(text, text_graphemes(text), start), strengths.GRAPHEME)
 
 
-def text_graphemes(text: str) -> list[int]:
+def text_graphemes(text: str) -> IntArray:
     r"""Where each grapheme that is not blank starts, in code points.
 
-    >>> text_graphemes("a e\u0301")
+    >>> text_graphemes("a e\u0301").tolist()
     [0, 2]
     """
     if text.isascii():
-        return [place for place, char in enumerate(text) if not char.isspace()]
-    edges = [*grapheme_starts(text), len(text)]
-    return [first for first, last in pairwise(edges) if not text[first:last].isspace()]
+        return np.flatnonzero(~_ASCII_BLANK[np.frombuffer(text.encode(), np.uint8)])
+    edges = pairwise(chain(grapheme_starts(text), [len(text)]))
+    return np.fromiter((first for first, last in edges if not text[first:last].isspace()), np.int64)
 
 
-def _after_matches(ladder: Ladder, pattern: re.Pattern[str], start: int, end: int, strength: int) -> list[Point]:
+def _after_matches(ladder: Ladder, pattern: re.Pattern[str], start: int, end: int, strength: int) -> Points:
     text = ladder.batch.data[start:end].decode()
-    places = inner_bytes(text, [match.end() for match in pattern.finditer(text)], start)
-    return [ladder.point(place, start, strength) for place in places]
+    places = np.fromiter((match.end() for match in pattern.finditer(text)), np.int64)
+    return ladder.points(inner_bytes(text, places, start), start, strength)
 
 
-def inner_bytes(text: str, places: list[int], base: int) -> list[int]:
+def inner_bytes(text: str, places: IntArray, base: int) -> IntArray:
     """Code point offsets into `text` as bytes, from `base`: those that have text on both sides."""
     least, most = len(text) - len(text.lstrip()), len(text.rstrip())
-    places = [place for place in places if least < place < most]
-    if text.isascii():
-        return [base + place for place in places]
-    values = np.frombuffer(text.encode(), np.uint8)
-    first_bytes = np.append(np.flatnonzero((values & 0xC0) != 0x80), len(values))
-    return (first_bytes[np.array(places, np.int64)] + base).tolist() if places else []
+    places = places[(places > least) & (places < most)]
+    if text.isascii() or not len(places):
+        return places + base
+    first_bytes = np.flatnonzero((np.frombuffer(text.encode(), np.uint8) & 0xC0) != 0x80)
+    result: IntArray = first_bytes[places] + base
+    return result
 
 
 _RUNGS: tuple[tuple[Rung, int], ...] = (

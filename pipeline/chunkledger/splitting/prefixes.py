@@ -15,6 +15,9 @@ from chunkledger.splitting.cut_points import line_start_of
 from chunkledger.splitting.headings import Headings
 from chunkledger.structure import kinds
 
+_FEW = 32
+"""Places at once up to which plain loops are faster than numpy's sorting."""
+
 
 @dataclass(frozen=True, slots=True)
 class Repeated:
@@ -81,6 +84,10 @@ class Prefixes:
         """The row for a chunk that starts at each position."""
         heading = self.headings.at(position, document)
         container = self.repeated.at(position)
+        if len(position) <= _FEW:
+            few = list(zip(heading.tolist(), container.tolist(), strict=True))
+            self._make([key for key in dict.fromkeys(few) if key not in self.rows])
+            return np.array([self.rows[key] for key in few], np.int64)
         width = len(self.repeated.start) + 1
         pairs, inverse = np.unique((heading + 1) * width + container + 1, return_inverse=True)
         wanted = [(int(pair) // width - 1, int(pair) % width - 1) for pair in pairs]
@@ -90,7 +97,7 @@ class Prefixes:
     def token_count(self, position: IntArray, document: IntArray) -> IntArray:
         """Tokens of the prefix of a chunk that starts at each position."""
         rows = self.at(position, document)
-        return np.array(self.tokens, np.int64)[rows] if len(rows) else rows
+        return np.array([self.tokens[row] for row in rows.tolist()], np.int64)
 
     def _make(self, keys: Sequence[tuple[int, int]]) -> None:
         if not keys:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import count
+from itertools import count, islice
 
 from chunkledger.model import Batch
 from chunkledger.settings import Settings
@@ -11,6 +11,7 @@ from chunkledger.splitting.ladder import Ladder, inner_bytes, text_graphemes
 from chunkledger.splitting.measure import Measure
 from chunkledger.splitting.pieces import Piece, is_loose, spans_of
 from chunkledger.splitting.total_fit import loose_slack
+from chunkledger.structure.sentences import grapheme_starts
 
 
 def repaired(pieces: list[Piece], measure: Measure, ladder: Ladder, settings: Settings) -> list[Piece]:
@@ -32,6 +33,8 @@ def repaired(pieces: list[Piece], measure: Measure, ladder: Ladder, settings: Se
                 done.append(piece)
             elif piece.start < piece.own_start:
                 again.append(piece.without_overlap(measure.batch))
+            elif _is_one_grapheme(piece, measure.batch):
+                done.append(piece)
             elif limit > 0:
                 again += _cut_again(piece, limit, measure, ladder, settings)
             else:
@@ -50,6 +53,12 @@ def _in_order(batch: Batch, pieces: list[Piece]) -> list[Piece]:
     return ordered
 
 
+def _is_one_grapheme(piece: Piece, batch: Batch) -> bool:
+    """Whether there is nothing in the piece that could be parted, however much room it needs."""
+    text = batch.data[piece.own_start : piece.own_end].decode().rstrip()
+    return len(list(islice(grapheme_starts(text), 2))) == 1
+
+
 def _cut_again(piece: Piece, limit: int, measure: Measure, ladder: Ladder, settings: Settings) -> list[Piece]:
     points = ladder.finer(piece.own_start, piece.own_end, piece.document, limit)
     if not points:
@@ -64,7 +73,7 @@ def _cut_exactly(piece: Piece, measure: Measure, limit: int) -> list[Piece]:
     Where indentation is too much to go with the text behind it, it stays outside, as blanks between chunks do.
     """
     text = measure.batch.data[piece.own_start : piece.own_end].decode()
-    edges = [*inner_bytes(text, text_graphemes(text), piece.own_start), piece.own_end]
+    edges = [*inner_bytes(text, text_graphemes(text), piece.own_start).tolist(), piece.own_end]
     text_start = piece.own_start + len(text.encode()) - len(text.lstrip().encode())
     parts: list[Piece] = []
     start, index = piece.own_start, 0

@@ -13,9 +13,18 @@ from chunkledger.structure import kinds
 from chunkledger.structure.markdown import heading_title, markdown_blocks
 from chunkledger.structure.plain import plain_blocks
 from chunkledger.structure.ranges import Ranges
+from chunkledger.structure.rst import rst_blocks
+from chunkledger.structure.rst_inline import rst_title
 
-PARSERS: dict[str, Callable[[str, bytes], Ranges]] = {"markdown": markdown_blocks, "plain": plain_blocks}
+PARSERS: dict[str, Callable[[str, bytes], Ranges]] = {
+    "markdown": markdown_blocks,
+    "plain": plain_blocks,
+    "rst": rst_blocks,
+}
 """Format -> a function from text and its UTF-8 bytes to block ranges that cover all that is not blank."""
+
+TITLES: dict[str, Callable[[str], str]] = {"markdown": heading_title, "rst": rst_title}
+"""Format -> a function from the source of a heading to its plain text."""
 
 _TEXT = re.compile(rb"[^ \t\r\n]")
 
@@ -50,7 +59,7 @@ def blocks_of(batch: Batch) -> Blocks:
         level=complete.level,
         depth=_depths(complete.start, complete.end, complete.kind),
         document=complete.document,
-        titles=_titles(data, complete.start, complete.end, complete.kind),
+        titles=_titles(batch, complete),
     )
 
 
@@ -110,7 +119,10 @@ def _depths(start: IntArray, end: IntArray, kind: CodeArray) -> IntArray:
     return (opened - closed).astype(np.int64)
 
 
-def _titles(data: bytes, start: IntArray, end: IntArray, kind: CodeArray) -> tuple[str, ...]:
-    headings = np.flatnonzero(kind == kinds.HEADING)
-    spans = zip(start[headings].tolist(), end[headings].tolist(), strict=True)
-    return tuple(heading_title(data[first:last].decode()) for first, last in spans)
+def _titles(batch: Batch, found: _Columns) -> tuple[str, ...]:
+    headings = np.flatnonzero(found.kind == kinds.HEADING)
+    places = (column[headings].tolist() for column in (found.start, found.end, found.document))
+    return tuple(
+        TITLES[batch.documents[document].format](batch.data[first:last].decode())
+        for first, last, document in zip(*places, strict=True)
+    )

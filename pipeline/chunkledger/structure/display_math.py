@@ -29,13 +29,20 @@ def with_display_math(found: Ranges, data: bytes) -> Ranges:
         found: blocks of one document.
         data: its UTF-8 bytes.
     """
-    spans = [*_fenced_spans(found, data), *_paragraph_spans(found, data)]
-    for start, end in sorted(spans, reverse=True):
+    made = Ranges([], [], [], [])
+    done = 0
+    for start, end in sorted([*_fenced_spans(found, data), *_paragraph_spans(found, data)]):
         first, last = bisect.bisect_left(found.start, start), bisect.bisect_left(found.start, end)
-        reach = max([end, *found.end[first:last]])
-        for column, value in zip(found, (start, reach, kinds.MATH, 0), strict=True):
-            column[first:last] = [value]
-    return found
+        if first < done:
+            continue
+        for column, values, value in zip(made, found, (start, 0, kinds.MATH, 0), strict=True):
+            column += values[done:first]
+            column.append(value)
+        made.end[-1] = max([end, *found.end[first:last]])
+        done = last
+    for column, values in zip(made, found, strict=True):
+        column += values[done:]
+    return made
 
 
 def _fenced_spans(found: Ranges, data: bytes) -> list[tuple[int, int]]:

@@ -11,10 +11,12 @@ import re
 
 import yaml
 
-MOST_BYTES = 64 * 1024
-"""A longer front matter is left in the text and gives no metadata; no page writes so much by hand."""
+MOST_BYTES = 16 * 1024
+"""A longer front matter is left in the text and gives no metadata: it would stand in every record of the document."""
 MOST_DEPTH = 20
 """Deeper nesting is a fault or an attack."""
+_MOST_BITS = 10_000
+"""A larger number is given as hexadecimal text: Python refuses to write more than 4,300 decimal digits."""
 _LINE_END = re.compile(r"\r\n|\n|\r")
 
 
@@ -72,6 +74,8 @@ def _as_json(value: object) -> object:
         return value.isoformat()
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
+    if isinstance(value, int) and value.bit_length() > _MOST_BITS:
+        return hex(value)
     if value is None or isinstance(value, int | float | bool):
         return value
     return str(value)

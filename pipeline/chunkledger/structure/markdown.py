@@ -16,6 +16,9 @@ from chunkledger.structure import kinds
 from chunkledger.structure.display_math import with_display_math
 from chunkledger.structure.ranges import Ranges
 
+MOST_TITLE = 1_000
+"""Characters of a title; every record of a section holds it, so a heading of a megabyte would make gigabytes."""
+
 _OPTIONS = Options.ENABLE_TABLES | Options.ENABLE_FOOTNOTES | Options.ENABLE_MATH | Options.ENABLE_STRIKETHROUGH
 _PARSER = Markdown(options=_OPTIONS)
 
@@ -145,6 +148,8 @@ def heading_title(source: str) -> str:
     'The pack call, in short'
     >>> heading_title("Rates &amp; terms\n=====")
     'Rates & terms'
+
+    A title stands in every record of its section, so one of more than `MOST_TITLE` characters is cut there.
     """
     lines = _LINE_END.split(source.strip())
     if len(lines) > 1 and _SETEXT_LINE.match(_QUOTE_MARKS.sub("", lines[-1])):
@@ -154,7 +159,8 @@ def heading_title(source: str) -> str:
         title = _CLOSING_MARKS.sub("", _OPENING_MARKS.sub("", lines[0]))
     if _MARKUP.search(title):
         title = _plain(title)
-    return " ".join(title.split())
+    whole = " ".join(title.split())
+    return whole if len(whole) <= MOST_TITLE else f"{whole[: MOST_TITLE - 1].rstrip()}…"
 
 
 def _plain(markup: str) -> str:
@@ -178,16 +184,18 @@ def inline_atoms(text: str) -> tuple[list[int], list[int]]:
     starts: list[int] = []
     ends: list[int] = []
     for event, place in _events(text)[1]:
-        if isinstance(event, dict) and _is_atom(event, data[place["start"] : place["end"]]):
+        if isinstance(event, dict) and _is_atom(event, data, place):
             starts.append(place["start"])
             ends.append(place["end"])
     return starts, ends
 
 
-def _is_atom(event: Any, source: bytes) -> bool:  # noqa: ANN401 (one of ten event types, told apart by its only key)
+def _is_atom(event: Any, data: bytes, place: Any) -> bool:  # noqa: ANN401 (ten event types, told apart by their only key)
     name, value = next(iter(event.items()))
     if name == "Start":
         return not isinstance(value, str) and next(iter(value)) in _INLINE_TAGS
     if name == "Text":
-        return source.startswith(b"&") and source.endswith(b";") and source != value.encode()
+        start, end = place["start"], place["end"]
+        is_entity = data.startswith(b"&", start) and data.endswith(b";", start, end)
+        return is_entity and data[start:end] != value.encode()
     return name in _INLINE_LEAVES
