@@ -17,8 +17,9 @@ from typing import TypeVar
 from chunkledger.counting.counter import counter_for
 from chunkledger.counting.vocabulary import reference_encoding
 from chunkledger.documents.batch import joined
-from chunkledger.documents.reading import read
-from chunkledger.documents.sources import Selection, listed, source_of
+from chunkledger.documents.listing import listed
+from chunkledger.documents.reading import documents_of
+from chunkledger.documents.sources import MAX_DOCUMENT_BYTES, Selection, source_of
 from chunkledger.model import Document
 from chunkledger.records.chunk_batch import record_batch
 from chunkledger.settings import Settings
@@ -70,7 +71,8 @@ def _measured(folder: str, encoding: str) -> tuple[dict[str, float], int, int]:
 def _documents(folder: str) -> list[Document]:
     entries = listed([source_of(folder)], Selection()).entries
     repeat = max(1, LEAST_BYTES // max(1, sum(entry.size for entry in entries)))
-    return [found.document for _ in range(repeat) for entry in entries if (found := read(entry)).document]
+    reads = (read for _ in range(repeat) for read in documents_of(entries, Settings(), MAX_DOCUMENT_BYTES))
+    return [read.document for read in reads if read.document]
 
 
 def _written(records: list) -> None:  # type: ignore[type-arg]

@@ -12,8 +12,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from chunkledger.counting.vocabulary import reference_encoding
-from chunkledger.documents.reading import read
-from chunkledger.documents.sources import Selection, listed, source_of
+from chunkledger.documents.listing import listed
+from chunkledger.documents.reading import documents_of
+from chunkledger.documents.sources import MAX_DOCUMENT_BYTES, Selection, source_of
 from chunkledger.packer import pack
 from chunkledger.records.chunk_batch import chunk_batch
 from chunkledger.settings import Settings
@@ -26,7 +27,8 @@ SEED = 7
 def main() -> None:
     """Print a line for each number of candidates."""
     entries = listed([source_of(sys.argv[1] if len(sys.argv) > 1 else "sample_corpus")], Selection()).entries
-    documents = [found.document for entry in entries if (found := read(entry)).document]
+    reads = documents_of(entries, Settings(), MAX_DOCUMENT_BYTES)
+    documents = [read.document for read in reads if read.document]
     rows = chunk_batch(documents, Settings()).to_pylist()
     encoding = reference_encoding("o200k_base")
     for count in (50, 1000):

@@ -20,6 +20,7 @@ from chunkledger.records.schema import SCHEMA
 from chunkledger.store.ledger import open_ledger
 
 SAMPLE_CORPUS = Path(__file__).parent.parent / "sample_corpus"
+IN_PROCESS = {"CHUNKLEDGER_JOBS": "0"}
 COMMAND = (sys.executable, "-m", "chunkledger")
 
 Row = dict[str, Any]
@@ -83,13 +84,15 @@ class Outcome:
 
 
 def cli(*arguments: str | Path, stdin: str | None = None) -> Outcome:
-    r"""Run the command line in this process; an exception that it lets through is raised here.
+    r"""Run the command line in this process, without workers; an exception that it lets through is raised here.
 
     Typer's runner gives the output with every `\r\n` as `\n`.
     """
     handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
-        done = CliRunner().invoke(app, [os.fspath(part) for part in arguments], input=stdin, catch_exceptions=False)
+        done = CliRunner().invoke(
+            app, [os.fspath(part) for part in arguments], input=stdin, env=IN_PROCESS, catch_exceptions=False
+        )
     finally:
         for number, handler in handlers.items():
             signal.signal(number, handler)

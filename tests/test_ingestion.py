@@ -31,7 +31,7 @@ KEPT = {"add": 0, "keep": 0, "move": 0, "update": 0, "delete": 0}
 
 
 def _run(folder: Path, settings: Settings = SMALL) -> Run:
-    return ingest([folder / "docs"], folder / "ledger", settings, jobs=1)
+    return ingest([folder / "docs"], folder / "ledger", settings)
 
 
 def _changes(**counts: int) -> ChangeCounts:
@@ -49,10 +49,10 @@ def corpus(tmp_path: Path) -> Path:
 
 def test_run_says_what_it_did(tmp_path: Path) -> None:
     """The counts of a run agree with the ledger it published."""
-    run = ingest([SAMPLE_CORPUS], tmp_path / "ledger", Settings(min_tokens=300), jobs=1)
+    run = ingest([SAMPLE_CORPUS], tmp_path / "ledger", Settings(min_tokens=300))
     rows = rows_of(tmp_path / "ledger")
     assert (run.number, run.chunks, run.changes) == (1, len(rows), _changes(add=len(rows)))
-    assert (run.documents, run.ok, run.skipped, run.failed, run.exit_code) == (27, 21, 4, 2, 3)
+    assert (run.documents, run.ok, run.skipped, run.failed, run.exit_code) == (40, 33, 4, 3, 3)
     assert run.ok == len({row["doc_id"] for row in rows})
     assert run.flagged == sum(bool(row["flags"]) for row in rows) > 0
     assert run.tokens == sum(row["token_count"] for row in rows)
@@ -62,7 +62,7 @@ def test_run_says_what_it_did(tmp_path: Path) -> None:
 
 def test_findings_are_in_order_and_say_why(tmp_path: Path) -> None:
     """What is not in the ledger is told, in order of its id."""
-    run = ingest([SAMPLE_CORPUS], tmp_path / "ledger", jobs=1)
+    run = ingest([SAMPLE_CORPUS], tmp_path / "ledger")
     assert [(finding.doc_id, finding.status) for finding in run.findings] == [
         ("inbox/.draft.md", "skipped"),
         ("inbox/blank.md", "skipped"),
@@ -70,6 +70,7 @@ def test_findings_are_in_order_and_say_why(tmp_path: Path) -> None:
         ("inbox/latin1.txt", "failed"),
         ("inbox/logo.png", "skipped"),
         ("inbox/scan.docx", "failed"),
+        ("support/lost-in-transit.md", "failed"),
     ]
 
 
@@ -151,7 +152,7 @@ def test_after_any_history_the_same_as_from_scratch(corpus: Path) -> None:
     _run(corpus, Settings(max_tokens=60))
     write(corpus / "docs", {"a.md": sections(3), "c.md": sections(2)})
     _run(corpus)
-    ingest([corpus / "docs"], corpus / "fresh", SMALL, jobs=1)
+    ingest([corpus / "docs"], corpus / "fresh", SMALL)
     assert rows_of(corpus / "ledger") == rows_of(corpus / "fresh")
 
 
@@ -184,7 +185,7 @@ def test_progress_tells_documents(tmp_path: Path) -> None:
     """Progress ends with all documents done."""
     told: list[tuple[int, int]] = []
     write(tmp_path / "docs", {"a.md": "x", "b.md": "x"})
-    ingest([tmp_path / "docs"], tmp_path / "ledger", jobs=1, progress=lambda *step: told.append(step))
+    ingest([tmp_path / "docs"], tmp_path / "ledger", progress=lambda *step: told.append(step))
     assert told == [(2, 2)]
 
 
@@ -203,11 +204,11 @@ def test_nothing_but_the_ledger_is_left(corpus: Path) -> None:
 
 def test_table_of_documents_has_every_file(tmp_path: Path) -> None:
     """What a run saw of each file is there, for those that are not in the ledger too."""
-    ingest([SAMPLE_CORPUS], tmp_path / "ledger", jobs=1)
+    ingest([SAMPLE_CORPUS], tmp_path / "ledger")
     rows = {row["doc_id"]: row for row in open_ledger(tmp_path / "ledger").documents().to_pylist()}
     status = (SAMPLE_CORPUS / "faq.md").stat()
     faq = rows["faq.md"]
-    assert len(rows) == 27
+    assert len(rows) == 40
     assert (faq["size"], faq["mtime_ns"], faq["status"], faq["reason"]) == (
         status.st_size,
         status.st_mtime_ns,
@@ -221,19 +222,21 @@ def test_table_of_documents_has_every_file(tmp_path: Path) -> None:
         "inbox/latin1.txt": "failed",
         "inbox/logo.png": "skipped",
         "inbox/scan.docx": "failed",
+        "support/lost-in-transit.md": "failed",
     }
 
 
 def test_report_of_the_run(tmp_path: Path) -> None:
     """The report says what was done with what, in keys that programs may rely on."""
     source = write(tmp_path / "docs", {"a.md": "One.\n", "b.png": "x"})
-    run = ingest([f"hb={source}"], tmp_path / "ledger", SMALL, jobs=1)
+    ingest([f"hb={source}"], tmp_path / "ledger", SMALL)
     found = open_ledger(tmp_path / "ledger").report()
     assert list(found) == [
         "report_version",
         "run",
         "started",
         "sources",
+        "selection",
         "settings",
         "versions",
         "engine",
@@ -243,16 +246,17 @@ def test_report_of_the_run(tmp_path: Path) -> None:
         "findings_in_all",
         "seconds",
     ]
-    assert (found["run"], found["sources"]) == (1, [{"name": "hb", "path": str(source)}])
+    assert (found["run"], found["sources"]) == (1, [{"name": "hb", "path": str(source), "pattern": ""}])
     assert (found["settings"], found["engine"], found["notices"]) == (SMALL.as_dict(), "toktok", [])
     assert found["versions"]["chunkledger"] == chunkledger.__version__
     assert {"tiktoken", "toktok-rs", "pyromark", "sentencex", "pyarrow"} < set(found["versions"])
-    assert found["findings"] == [{"doc_id": "hb/b.png", "status": "skipped", "reason": run.findings[0].reason}]
+    assert found["findings"] == [{"doc_id": "hb/b.png", "status": "skipped", "reason": "an image (.png)", "row": 0}]
     assert found["counts"] == {
         "documents": 2,
         "ok": 1,
         "skipped": 1,
         "failed": 0,
+        "kept": 0,
         "chunks": 1,
         "add": 1,
         "keep": 0,
@@ -298,7 +302,7 @@ def test_ledger_inside_its_source_is_not_read(tmp_path: Path) -> None:
     """A ledger may lie below the folder that it is of."""
     write(tmp_path / "docs", {"a.md": "One.\n"})
     ledger = tmp_path / "docs" / "ledger"
-    assert [ingest([tmp_path / "docs"], ledger, jobs=1).chunks for _ in range(2)] == [1, 1]
+    assert [ingest([tmp_path / "docs"], ledger).chunks for _ in range(2)] == [1, 1]
 
 
 @pytest.mark.parametrize("out", ["file", "file/ledger"])
@@ -306,7 +310,7 @@ def test_file_in_the_ledgers_place_is_an_error(tmp_path: Path, out: str) -> None
     """Where a file is, no ledger can be, and the file is left alone."""
     write(tmp_path, {"docs/a.md": "One.\n", "file": "mine"})
     with pytest.raises(LedgerError, match=r"is a file; a ledger is a folder|can't be written: Not a directory"):
-        ingest([tmp_path / "docs"], tmp_path / out, jobs=1)
+        ingest([tmp_path / "docs"], tmp_path / out)
     assert (tmp_path / "file").read_text() == "mine"
 
 
@@ -320,7 +324,7 @@ def test_source_that_is_not_there_changes_nothing(corpus: Path) -> None:
     """One missing source stops the run before anything is written."""
     before = names_below(corpus)
     with pytest.raises(SourceError, match="no such file or folder"):
-        ingest([corpus / "docs", corpus / "nowhere"], corpus / "ledger", SMALL, jobs=1)
+        ingest([corpus / "docs", corpus / "nowhere"], corpus / "ledger", SMALL)
     assert names_below(corpus) == before
 
 
@@ -328,7 +332,7 @@ def test_format_of_the_settings_counts_with_any_selection(tmp_path: Path) -> Non
     """Regression: with a selection for the globs, the format that the settings chose was not used."""
     write(tmp_path / "docs", {"a.md": "# Rates\n\nTen.\n", "b.md": "x"})
     selection = Selection(include=("a*",))
-    ingest([tmp_path / "docs"], tmp_path / "ledger", Settings(format="plain"), selection=selection, jobs=1)
+    ingest([tmp_path / "docs"], tmp_path / "ledger", Settings(format="plain"), selection=selection)
     assert [(row["doc_id"], row["heading_path"]) for row in rows_of(tmp_path / "ledger")] == [("a.md", [])]
 
 
@@ -336,7 +340,7 @@ def test_source_below_a_folder_that_is_not_utf8(tmp_path: Path) -> None:
     """Regression: the path of such a source stopped the run at its report."""
     folder = Path(str(tmp_path / "caf\udce9"))
     write(folder, {"a.md": "One.\n"})
-    assert ingest([folder], tmp_path / "ledger", jobs=1).chunks == 1
+    assert ingest([folder], tmp_path / "ledger").chunks == 1
     assert verify(tmp_path / "ledger").compared == 1
 
 
@@ -386,7 +390,7 @@ class _Splitting:
 
 
 def _right_rows(folder: Path, source: Path) -> list[Row]:
-    ingest([source], folder / "right", SMALL, jobs=1)
+    ingest([source], folder / "right", SMALL)
     return rows_of(folder / "right")
 
 
@@ -466,7 +470,7 @@ def test_ledger_in_the_place_of_its_source_is_an_error(tmp_path: Path) -> None:
     """A folder can't be source and ledger at once: each run would read what the last one wrote."""
     folder = write(tmp_path / "docs", {"a.md": "One.\n"})
     with pytest.raises(SourceError, match="can't be the source itself"):
-        ingest([folder], tmp_path / "docs", jobs=1)
+        ingest([folder], tmp_path / "docs")
     assert names_below(folder) == {"a.md"}
 
 

@@ -25,7 +25,7 @@ def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("finance/rates.md", "api/errors.md", "ja/onboarding.md", "notes/standup.txt"):
         (folder / "docs" / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(SAMPLE_CORPUS / name, folder / "docs" / name)
-    ingest([folder / "docs"], folder / "ledger", SETTINGS, jobs=1)
+    ingest([folder / "docs"], folder / "ledger", SETTINGS)
     return folder
 
 
@@ -85,7 +85,7 @@ def _alter(column: str) -> Callable[[list[Row]], None]:
 
 def test_clean_ledger_has_nothing_wrong(tmp_path: Path) -> None:
     """Every record of the sample corpus is recounted, compared and made again, and nothing differs."""
-    run = ingest([SAMPLE_CORPUS], tmp_path / "ledger", jobs=1)
+    run = ingest([SAMPLE_CORPUS], tmp_path / "ledger")
     found = verify(tmp_path / "ledger")
     assert found == Verification(
         chunks=run.chunks, recounted=run.chunks, documents=run.ok, compared=run.ok, remade=run.ok
@@ -103,7 +103,7 @@ def test_clean_ledger_of_any_settings_has_nothing_wrong(tmp_path: Path, encoding
         f"{prose(20)}",
         "c.txt": "\ufeff分词器把文本切成词元。\r\n\r\n" * 40,
     }
-    ingest([write(tmp_path / "docs", files)], tmp_path / "ledger", settings, jobs=1)
+    ingest([write(tmp_path / "docs", files)], tmp_path / "ledger", settings)
     found = verify(tmp_path / "ledger")
     assert (found.mismatches, found.compared, found.remade) == ([], 3, 3)
 
@@ -237,7 +237,7 @@ def test_swapped_records_are_found(copy: Path) -> None:
 def fresh(tmp_path: Path) -> Path:
     """A folder with two documents in `docs`, and a ledger of them."""
     write(tmp_path / "docs", {"a.md": sections(3), "b.md": sections(2)})
-    ingest([tmp_path / "docs"], tmp_path / "ledger", Settings(max_tokens=200), jobs=1)
+    ingest([tmp_path / "docs"], tmp_path / "ledger", Settings(max_tokens=200))
     return tmp_path
 
 
@@ -279,14 +279,14 @@ def test_source_that_is_gone_is_told(fresh: Path) -> None:
 def test_named_and_single_sources_are_found_again(tmp_path: Path) -> None:
     """Documents are compared with the files that their ids stand for."""
     write(tmp_path, {"docs/a/b.md": "One.\n", "c.md": "Two.\n"})
-    ingest([f"hb={tmp_path / 'docs'}", tmp_path / "c.md"], tmp_path / "ledger", jobs=1)
+    ingest([f"hb={tmp_path / 'docs'}", tmp_path / "c.md"], tmp_path / "ledger")
     assert (verify(tmp_path / "ledger").compared, verify(tmp_path / "ledger").mismatches) == (2, [])
 
 
 def test_chosen_format_is_used_again(tmp_path: Path) -> None:
     """A Markdown file that was read as plain text is made again as plain text."""
     write(tmp_path / "docs", {"a.md": f"# Rates\n\n{prose(3)}\n"})
-    ingest([tmp_path / "docs"], tmp_path / "ledger", Settings(format="plain"), jobs=1)
+    ingest([tmp_path / "docs"], tmp_path / "ledger", Settings(format="plain"))
     found = verify(tmp_path / "ledger")
     assert (found.remade, found.mismatches) == (1, [])
 
@@ -294,7 +294,7 @@ def test_chosen_format_is_used_again(tmp_path: Path) -> None:
 def test_repaired_and_odd_documents_are_compared(tmp_path: Path) -> None:
     """Byte order marks, NUL, CRLF and leading blanks are no differences."""
     files = {"a.md": b"\xef\xbb\xbf\r\n\r\n# A\r\n\x00text\r\n\r\n", "b.txt": b"\n\n  indented\rlast  \n\n"}
-    ingest([write(tmp_path / "docs", files)], tmp_path / "ledger", jobs=1)
+    ingest([write(tmp_path / "docs", files)], tmp_path / "ledger")
     found = verify(tmp_path / "ledger")
     assert (found.compared, found.remade, found.mismatches) == (2, 2, [])
 
@@ -339,7 +339,7 @@ def test_open_ledger_may_be_given(copy: Path) -> None:
 
 def test_empty_ledger_passes(tmp_path: Path) -> None:
     """Nothing is wrong with nothing."""
-    ingest([write(tmp_path / "docs", {})], tmp_path / "ledger", jobs=1)
+    ingest([write(tmp_path / "docs", {})], tmp_path / "ledger")
     assert verify(tmp_path / "ledger") == Verification()
 
 

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from chunkledger.api import chunk_text
     from chunkledger.errors import ChunkledgerError, LedgerError, SettingsError, SourceError, VocabularyError
-    from chunkledger.ingestion import Run, ingest
+    from chunkledger.ingestion import ingest
     from chunkledger.model import Chunk, Document, Finding
     from chunkledger.settings import Settings
     from chunkledger.store.ledger import Ledger, open_ledger
+    from chunkledger.store.run_report import Run
     from chunkledger.verification import verify
 
 __version__ = "0.1.0"
@@ -27,7 +28,7 @@ _HOMES = {
     "Finding": "model",
     "Ledger": "store.ledger",
     "LedgerError": "errors",
-    "Run": "ingestion",
+    "Run": "store.run_report",
     "Settings": "settings",
     "SettingsError": "errors",
     "SourceError": "errors",

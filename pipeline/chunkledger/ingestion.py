@@ -7,8 +7,7 @@ import os
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from importlib.metadata import version
 
 import pyarrow as pa
@@ -17,19 +16,22 @@ import pyarrow.parquet as pq
 from chunkledger import __version__
 from chunkledger.counting.counter import Engine
 from chunkledger.counting.self_test import disagreements
-from chunkledger.documents.sources import Listing, Selection, Source, listed, source_of
-from chunkledger.engines.local import run_units
+from chunkledger.documents.listing import listed
+from chunkledger.documents.sources import Listing, Selection, Source, source_of
+from chunkledger.documents.tables import with_rows
+from chunkledger.engines.kept import Kept, kept_documents, write_kept
+from chunkledger.engines.local import read_tables, run_units
 from chunkledger.engines.units import PartInfo, Unit, planned_units
+from chunkledger.engines.workers import WorkerError
 from chunkledger.errors import LedgerError, SourceError
-from chunkledger.model import Finding
 from chunkledger.records.recount import Mismatch, count_mismatches
 from chunkledger.settings import Settings
 from chunkledger.store.changes import ChangeCounts, change_counts
 from chunkledger.store.commit import NewPart, RunFiles, commit, last_run, opened
 from chunkledger.store.documents_table import DocumentState, documents_content
 from chunkledger.store.layout import documents_name, run_name, write_file
-from chunkledger.store.ledger import open_ledger
-from chunkledger.store.run_report import run_report
+from chunkledger.store.ledger import Ledger, open_ledger
+from chunkledger.store.run_report import Run, run_report
 
 CROSS_CHECK_ROWS = 64
 """Records of a run that are recounted with tiktoken before it is published, spread evenly over its parts."""
@@ -39,86 +41,40 @@ Progress = Callable[[int, int], None]
 """Called with documents done and documents in all."""
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
-    """What a run did.
-
-    Attributes:
-        number: of the run in its ledger, from 1.
-        documents: files met, ok + skipped + failed.
-        ok: documents that are in the ledger now.
-        skipped: files that are no documents.
-        failed: documents that could not be taken.
-        chunks: records in the ledger now.
-        changes: what became of chunks since the last run.
-        flagged: chunks with at least one flag.
-        tokens: sum of their token counts.
-        seconds: wall time.
-        findings: what was passed over or repaired, and why.
-        notices: what the operator should know about the run itself.
-        engine: whose tokenizer counted.
-    """
-
-    number: int
-    documents: int
-    ok: int
-    skipped: int
-    failed: int
-    chunks: int
-    changes: ChangeCounts
-    flagged: int
-    tokens: int
-    seconds: float
-    findings: tuple[Finding, ...]
-    notices: tuple[str, ...] = ()
-    engine: Engine = "toktok"
-
-    @property
-    def exit_code(self) -> int:
-        """3 where a document failed, else 0."""
-        return 3 if self.failed else 0
-
-    def done_line(self) -> str:
-        """The one line that every run ends with."""
-        change = self.changes
-        return (
-            f"DONE run={self.number} documents={self.documents} ok={self.ok} skipped={self.skipped} "
-            f"failed={self.failed} chunks={self.chunks} add={change.add} keep={change.keep} move={change.move} "
-            f"update={change.update} delete={change.delete} flagged={self.flagged} seconds={self.seconds:.1f}"
-        )
-
-
 def ingest(
     sources: Sequence[str | os.PathLike[str]],
     out: str | os.PathLike[str],
     settings: Settings | None = None,
     *,
     selection: Selection | None = None,
-    jobs: int | None = None,
+    jobs: int = 0,
     progress: Progress | None = None,
 ) -> Run:
     """Split every document of the sources and publish their records as the ledger's new content, in one commit.
 
     Args:
-        sources: folders and files, or `NAME=PATH` to prefix document ids with a name.
+        sources: folders, files, globs, or `NAME=` before one of them to prefix document ids with a name.
         out: folder of the ledger; made where there is none.
         settings: what to make; the defaults where None.
         selection: which files are wanted; all where None. Its format is that of the settings.
-        jobs: most processes at once; the number of cores where None.
+        jobs: most processes at once; they are isolated, so that no document can end the run. 0 works in this
+            process, and is for scripts that have no `if __name__ == "__main__":`.
         progress: told how far the run is.
 
     Raises:
         SourceError: a source does not exist, or two documents have the same id.
         LedgerError: the ledger can't be written, or another run was published meanwhile. Nothing is published.
     """
-    work = _Run(os.fspath(out), settings or Settings(), jobs or os.cpu_count() or 1, progress or _no_progress)
+    made = settings or Settings()
+    wanted = replace(selection or Selection(), format=made.format)
+    work = _Run(os.fspath(out), made, wanted, jobs, progress or _no_progress)
     chosen = [source_of(os.fspath(source)) for source in sources]
     if not chosen:
         raise SourceError("no source given")
     for source in chosen:
         if os.path.realpath(source.path) == os.path.realpath(work.root):
             raise SourceError(f"the ledger can't be the source itself ({source.path}); give another folder to write to")
-    return work.done(chosen, listed(chosen, replace(selection or Selection(), format=work.settings.format)))
+    return work.done(chosen, listed(chosen, wanted))
 
 
 def _no_progress(done: int, total: int) -> None:
@@ -131,6 +87,7 @@ class _Run:
 
     root: str
     settings: Settings
+    selection: Selection
     jobs: int
     progress: Progress
     engine: Engine = "toktok"
@@ -140,22 +97,29 @@ class _Run:
         """Do all of it."""
         started, clock = datetime.datetime.now(datetime.UTC), time.monotonic()
         table = opened(self.root)
+        before = open_ledger(self.root) if table else None
         number = last_run(table) + 1
+        longest = self.selection.max_document_bytes
         try:
             os.makedirs(self.root, exist_ok=True)
-            parts = self._parts(planned_units(listing.entries, number))
-            changes = self._changes(parts, empty=table is None)
+            with_rows(listing, read_tables(listing.tables, self.settings, self.selection, self.jobs))
+            units = planned_units(listing.entries, number, longest)
+            parts = self._parts(units)
+            kept = self._kept(before, listing, parts)
+            if kept.doc_ids and before:
+                parts.append(self._kept_part(before, kept, Unit(number, len(units), (), longest)))
+            changes = self._changes(before, parts)
             if changes.delete and not any(part.rows for part in parts):
                 self.notices.append(
                     f"the sources hold no document now, so all {changes.delete:,} chunks are gone from the ledger; "
                     "is a folder not mounted?"
                 )
-            run = self._summary(number, listing, parts, changes, time.monotonic() - clock)
-            files = self._files(run, sources, listing, parts, started)
+            run = self._summary(number, listing, parts, kept, changes, time.monotonic() - clock)
+            files = self._files(run, sources, listing, parts, kept, started)
         except OSError as error:
             raise LedgerError(f"{self.root} can't be written: {error.strerror} ({error.filename})") from error
-        except BrokenProcessPool as error:
-            raise LedgerError("a worker process was killed, as by lack of memory; try fewer --jobs") from error
+        except WorkerError as error:
+            raise LedgerError(str(error)) from error
         commit(
             self.root,
             table,
@@ -185,12 +149,23 @@ class _Run:
 
     def _worked(self, units: Sequence[Unit]) -> list[PartInfo]:
         total, done = sum(len(unit.entries) for unit in units), 0
-        found: dict[int, PartInfo] = {}
+        found: list[tuple[int, str, PartInfo]] = []
         for unit, part in run_units(units, self.settings, self.root, self.engine, self.jobs):
-            found[unit.number] = part
+            found.append((unit.number, unit.entries[0].doc_id, part))
             done += len(unit.entries)
             self.progress(done, total)
-        return [found[unit.number] for unit in units]
+        return [part for _, _, part in sorted(found, key=lambda made: made[:2])]
+
+    def _kept(self, before: Ledger | None, listing: Listing, parts: Sequence[PartInfo]) -> Kept:
+        """Which documents of the last run stay though they could not be read now."""
+        seen = {finding.doc_id: str(finding.status) for finding in listing.findings}
+        seen |= {state.doc_id: state.status for part in parts for state in part.documents}
+        return kept_documents(before, seen, listing.unseen) if before else Kept(frozenset(), ())
+
+    def _kept_part(self, before: Ledger, kept: Kept, unit: Unit) -> PartInfo:
+        part = write_kept(before, kept, unit, self.settings, self.root, self.engine)
+        # What is known of these documents is what this run found, and not that their old text can be split.
+        return replace(part, documents=())
 
     def _fall_back(self, why: str) -> None:
         self.engine = "tiktoken"
@@ -203,9 +178,9 @@ class _Run:
             table = pq.ParquetFile(os.path.join(self.root, part.name)).read()
             share = max(1, CROSS_CHECK_ROWS // len(written))
             step = max(1, len(table) // share)
-            rows = table.take(list(range(0, len(table), step))[:share]).to_pylist()
-            for mismatch in count_mismatches(rows, {}):
-                return mismatch
+            for place in range(0, len(table), step)[:share]:
+                for mismatch in count_mismatches(table.slice(place, 1).to_pylist(), {}):
+                    return mismatch
         return None
 
     def _remove(self, parts: Sequence[PartInfo]) -> None:
@@ -213,20 +188,26 @@ class _Run:
             if part.name:
                 os.unlink(os.path.join(self.root, part.name))
 
-    def _changes(self, parts: Sequence[PartInfo], *, empty: bool) -> ChangeCounts:
+    def _changes(self, before: Ledger | None, parts: Sequence[PartInfo]) -> ChangeCounts:
         rows = sum(part.rows for part in parts)
-        if empty:
+        if before is None:
             return ChangeCounts(add=rows, keep=0, move=0, update=0, delete=0)
-        before = open_ledger(self.root).chunks()
+        old = before.chunks()
         tables = [pq.ParquetFile(os.path.join(self.root, part.name)).read() for part in parts if part.rows]
-        after = pa.concat_tables(tables) if tables else before.schema.empty_table()
-        return change_counts(before, after)
+        after = pa.concat_tables(tables) if tables else old.schema.empty_table()
+        return change_counts(old, after)
 
     def _summary(
-        self, number: int, listing: Listing, parts: Sequence[PartInfo], changes: ChangeCounts, seconds: float
+        self,
+        number: int,
+        listing: Listing,
+        parts: Sequence[PartInfo],
+        kept: Kept,
+        changes: ChangeCounts,
+        seconds: float,
     ) -> Run:
         findings = [*listing.findings, *(finding for part in parts for finding in part.findings)]
-        findings.sort(key=lambda finding: (finding.doc_id, finding.reason))
+        findings.sort(key=lambda finding: (finding.doc_id, finding.row, finding.reason))
         states = Counter(state.status for part in parts for state in part.documents)
         states.update(finding.status for finding in listing.findings)
         return Run(
@@ -235,6 +216,7 @@ class _Run:
             ok=states["ok"],
             skipped=states["skipped"],
             failed=states["failed"],
+            kept=len(kept.doc_ids),
             chunks=sum(part.rows for part in parts),
             changes=changes,
             flagged=sum(part.flagged for part in parts),
@@ -251,18 +233,26 @@ class _Run:
         sources: Sequence[Source],
         listing: Listing,
         parts: Sequence[PartInfo],
+        kept: Kept,
         started: datetime.datetime,
     ) -> RunFiles:
         """Write the table of documents and the run's report."""
         states = [state for part in parts for state in part.documents]
-        states += [DocumentState(found.doc_id, 0, 0, "", found.status, found.reason) for found in listing.findings]
+        states += [
+            DocumentState(found.doc_id, found.table or found.doc_id, found.row, 0, 0, "", found.status, found.reason)
+            for found in listing.findings
+        ]
+        states += kept.states
         documents = documents_content(states)
         report = run_report(
             run=run.number,
-            sources=[{"name": source.name, "path": os.fspath(source.path)} for source in sources],
+            sources=[
+                {"name": source.name, "path": os.fspath(source.path), "pattern": source.pattern} for source in sources
+            ],
+            selection=asdict(self.selection),
             settings=self.settings.as_dict(),
             versions={"chunkledger": __version__, **{name: version(name) for name in _VERSIONED}},
-            counts=_counts(run),
+            counts=run.counts(),
             findings=run.findings,
             engine=self.engine,
             notices=self.notices,
@@ -273,24 +263,6 @@ class _Run:
         write_file(self.root, names.documents, documents)
         write_file(self.root, names.report, report)
         return names
-
-
-def _counts(run: Run) -> dict[str, int]:
-    change = run.changes
-    return {
-        "documents": run.documents,
-        "ok": run.ok,
-        "skipped": run.skipped,
-        "failed": run.failed,
-        "chunks": run.chunks,
-        "add": change.add,
-        "keep": change.keep,
-        "move": change.move,
-        "update": change.update,
-        "delete": change.delete,
-        "flagged": run.flagged,
-        "tokens": run.tokens,
-    }
 
 
 def _seconds(run: Run, parts: Sequence[PartInfo]) -> Mapping[str, float]:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from itertools import groupby
@@ -14,8 +13,11 @@ from typing import Any
 from chunkledger import __version__
 from chunkledger.counting.counter import Engine
 from chunkledger.counting.vocabulary import VOCABULARIES
-from chunkledger.documents.decoding import UndecodableError, decoded
-from chunkledger.documents.sources import Source, format_of
+from chunkledger.documents.listing import listed
+from chunkledger.documents.reading import Read, documents_of
+from chunkledger.documents.sources import Entry, Listing, Selection, Source
+from chunkledger.documents.tables import rows_in, with_rows
+from chunkledger.errors import SourceError
 from chunkledger.model import Document
 from chunkledger.records.chunk_batch import chunk_batch
 from chunkledger.records.flags import Sizes, flags_of
@@ -26,6 +28,8 @@ from chunkledger.store.ledger import Ledger, open_ledger
 
 _MAKERS = ("pyromark", "sentencex", "regex", "pyyaml")
 """Packages whose version may change what a record holds, besides this one and the tokenizers."""
+_GROUP_DOCUMENTS, _GROUP_CHARACTERS = 256, 16_000_000
+"""Documents that are compared with their sources together, so that rows of a table are read where they lie together."""
 
 
 @dataclass(slots=True)
@@ -71,27 +75,59 @@ def verify(ledger: Ledger | str | os.PathLike[str], *, sample: int | None = None
     """
     opened = ledger if isinstance(ledger, Ledger) else open_ledger(ledger)
     report = opened.report()
+    settings = opened.settings()
+    selection = _selection(report["selection"])
     checks = _Checks(
-        settings=opened.settings(),
-        sources=tuple(Source(Path(entry["path"]), entry["name"]) for entry in report["sources"]),
-        hashes=_hashes(opened),
+        settings=settings,
+        entries=_entries(report["sources"], settings, selection),
+        longest=selection.max_document_bytes,
+        states=_states(opened),
         every=_step(int(report["counts"]["chunks"]), sample),
         engine=report["engine"],
     )
     found = Verification(not_remade=_other_versions(report["versions"]))
     ids: set[str] = set()
-    for part in opened.iter_parts():
-        for batch in _by_document(part.to_batches(max_chunksize=2000)):
-            checks.document(batch, found, ids)
+    for group in _groups(_by_document(opened)):
+        sources = checks.read([rows[0]["doc_id"] for rows in group])
+        for rows in group:
+            checks.document(rows, sources.get(rows[0]["doc_id"]), found, ids)
     expected = int(report["counts"]["chunks"])
     if found.chunks != expected:
         found.mismatches.append(Mismatch("(ledger)", -1, "chunks", found.chunks, expected))
     return found
 
 
-def _hashes(ledger: Ledger) -> dict[str, str]:
+def _selection(written: Mapping[str, Any]) -> Selection:
+    return Selection(
+        include=tuple(written["include"]),
+        exclude=tuple(written["exclude"]),
+        max_document_bytes=written["max_document_bytes"],
+        format=written["format"],
+    )
+
+
+def _entries(
+    sources: Sequence[Mapping[str, str]], settings: Settings, selection: Selection
+) -> dict[str, Entry] | _Absent:
+    """What is in the sources now, by document id; ids never become paths, so a row's id can't name a file."""
+    here = [Source(Path(each["path"]), each["name"], each["pattern"]) for each in sources]
+    try:
+        listing = listed([source for source in here if source.path.exists()], selection) if here else Listing()
+    except SourceError as error:
+        return _Absent(str(error))
+    with_rows(listing, [(table, rows_in(table, settings, selection)) for table in listing.tables])
+    return {entry.doc_id: entry for entry in listing.entries}
+
+
+def _states(ledger: Ledger) -> dict[str, tuple[str, str]]:
+    """Status and hash of each document, by id; an id that has findings too (a row's may be its table's) is ok."""
     table = ledger.documents()
-    return dict(zip(table.column("doc_id").to_pylist(), table.column("sha256").to_pylist(), strict=True))
+    columns = (table.column(name).to_pylist() for name in ("doc_id", "status", "sha256"))
+    found: dict[str, tuple[str, str]] = {}
+    for doc_id, status, sha256 in zip(*columns, strict=True):
+        if found.get(doc_id, ("", ""))[0] != "ok":
+            found[doc_id] = (status, sha256)
+    return found
 
 
 def _step(chunks: int, sample: int | None) -> int:
@@ -104,11 +140,24 @@ def _other_versions(of_run: Mapping[str, str]) -> str:
     return f"the run was made with {', '.join(other)}" if other else ""
 
 
-def _by_document(batches: Sequence[Any]) -> Iterator[list[Row]]:
-    """The rows of one document at a time; a part holds whole documents."""
-    rows = (row for batch in batches for row in batch.to_pylist())
+def _by_document(ledger: Ledger) -> Iterator[list[Row]]:
+    """The rows of one document at a time."""
+    rows = (row for table in ledger.iter_tables() for row in table.to_pylist())
     for _, group in groupby(rows, key=lambda row: row["doc_id"]):
         yield list(group)
+
+
+def _groups(documents: Iterable[list[Row]]) -> Iterator[list[list[Row]]]:
+    waiting: list[list[Row]] = []
+    size = 0
+    for rows in documents:
+        waiting.append(rows)
+        size += sum(len(row["text"]) for row in rows)
+        if len(waiting) >= _GROUP_DOCUMENTS or size >= _GROUP_CHARACTERS:
+            yield waiting
+            waiting, size = [], 0
+    if waiting:
+        yield waiting
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,12 +165,21 @@ class _Checks:
     """What the rows of a ledger are compared with."""
 
     settings: Settings
-    sources: tuple[Source, ...]
-    hashes: Mapping[str, str]
+    entries: Mapping[str, Entry] | _Absent
+    longest: int
+    states: Mapping[str, tuple[str, str]]
     every: int
     engine: Engine
 
-    def document(self, rows: list[Row], found: Verification, ids: set[str]) -> None:
+    def read(self, doc_ids: Iterable[str]) -> dict[str, Read]:
+        """These documents, as far as the sources still have them."""
+        if isinstance(self.entries, _Absent):
+            return {}
+        there = [self.entries[doc_id] for doc_id in doc_ids if doc_id in self.entries]
+        there.sort(key=lambda entry: (entry.table, entry.path, entry.offset))
+        return {read.entry.doc_id: read for read in documents_of(there, self.settings, self.longest)}
+
+    def document(self, rows: list[Row], source: Read | None, found: Verification, ids: set[str]) -> None:
         """Everything about one document."""
         first = len(found.mismatches)
         found.documents += 1
@@ -137,16 +195,16 @@ class _Checks:
         found.mismatches += count_mismatches(chosen, following)
         found.recounted += len(chosen)
         found.chunks += len(rows)
-        text = self._source_text(rows[0]["doc_id"], rows[0]["doc_sha256"])
-        if isinstance(text, _Absent):
-            found.not_compared[rows[0]["doc_id"]] = text.why
+        document = self._document(rows[0], source)
+        if isinstance(document, _Absent):
+            found.not_compared[rows[0]["doc_id"]] = document.why
             return
         found.compared += 1
-        found.mismatches += _source_mismatches(rows, text)
+        found.mismatches += _source_mismatches(rows, document.text)
         if not found.not_remade:
             found.remade += 1
             told = {(known.chunk_index, known.column.partition("[")[0]) for known in found.mismatches[first:]}
-            for mismatch in self._remade(rows, text):
+            for mismatch in self._remade(rows, document):
                 if (mismatch.chunk_index, mismatch.column) not in told:
                     found.mismatches.append(mismatch)
 
@@ -158,17 +216,20 @@ class _Checks:
             "encoding_sha256": VOCABULARIES[settings.encoding].sha256(),
             "settings_sha256": settings.sha256(),
             "template": settings.template,
-            "doc_sha256": self.hashes.get(row["doc_id"]),
+            "doc_sha256": self._hash(row),
             "flags": flags_of(Sizes(row["token_count"], row["embed_tokens"], row["rendered_tokens"]), settings),
         }
         for column, value in expected.items():
             if row[column] != value:
                 yield _mismatch(row, column, row[column], value)
 
-    def _remade(self, rows: Sequence[Row], text: str) -> Iterator[Mismatch]:
+    def _hash(self, row: Row) -> str | None:
+        """What the run wrote down as the document's hash; of one that kept its chunks that is of another text."""
+        status, sha256 = self.states.get(row["doc_id"], ("", None))
+        return sha256 if status == "ok" else row["doc_sha256"] if status in ("failed", "kept") else None
+
+    def _remade(self, rows: Sequence[Row], document: Document) -> Iterator[Mismatch]:
         """Every column, against the records that the source gives now."""
-        doc_id = rows[0]["doc_id"]
-        document = Document(doc_id, text, rows[0]["doc_sha256"], format_of(doc_id, self.settings.format))
         made = chunk_batch([document], self.settings, engine=self.engine).to_pylist()
         by_id: dict[str, Row] = {row["chunk_id"]: row for row in made}
         for row in rows:
@@ -182,19 +243,17 @@ class _Checks:
         for row in by_id.values():
             yield _mismatch(row, "chunk_id", None, row["chunk_id"])
 
-    def _source_text(self, doc_id: str, sha256: str) -> str | _Absent:
-        for source in self.sources:
-            path = source.file_of(doc_id)
-            if path is None or not path.is_file():
-                continue
-            raw = path.read_bytes()
-            if hashlib.sha256(raw).hexdigest() != sha256:
-                return _Absent("the source has changed")
-            try:
-                return decoded(raw)[0]
-            except UndecodableError as error:
-                return _Absent(str(error))
-        return _Absent("the source is gone")
+    def _document(self, row: Row, source: Read | None) -> Document | _Absent:
+        """The document as its source has it now, if it is the one that the chunks are of."""
+        if self.states.get(row["doc_id"], ("", ""))[0] in ("failed", "kept"):
+            return _Absent("it failed in this run, and keeps its chunks of an earlier one")
+        if isinstance(self.entries, _Absent):
+            return self.entries
+        if source is None:
+            return _Absent("the source is gone")
+        if source.sha256 and source.sha256 != row["doc_sha256"]:
+            return _Absent("the source has changed")
+        return source.document or _Absent(source.finding.message if source.finding else "it can't be read")
 
 
 @dataclass(frozen=True, slots=True)

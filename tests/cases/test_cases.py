@@ -154,6 +154,7 @@ KEYED: dict[str, Callable[[Result, Any], bool]] = {
     "path_item": lambda r, v: r.holding(v["of"]).heading_path[v["i"]] == v["is"],
     "path_prefix": lambda r, v: r.holding(v["of"]).heading_path[: len(v["is"])] == v["is"],
     "headings": lambda r, titles: r.titles() == titles,
+    "heading_in": lambda r, titles: set(titles) <= set(r.titles()),
     "no_heading": lambda r, titles: not set(r.titles()) & set(titles),
     "raises_or_recount": lambda r, _: packer_refuses(r),
 }

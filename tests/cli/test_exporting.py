@@ -25,7 +25,7 @@ def ledger(tmp_path_factory: pytest.TempPathFactory) -> Path:
     odd = '"quotes", commas; tabs\t漢🙂\r\nnext\u2028line\x0b\x1b[1m\n\n=1+1\n'
     write(folder / "docs", {'odd, "name".md': f'---\ntitle: \'a, "b"\'\n---\n\n# Ä "q", b\n\n{odd}'})
     settings = Settings(max_tokens=200, min_tokens=120, overlap_tokens=20)
-    ingest([SAMPLE_CORPUS, folder / "docs"], folder / "ledger", settings, jobs=1)
+    ingest([SAMPLE_CORPUS, folder / "docs"], folder / "ledger", settings)
     return folder / "ledger"
 
 
@@ -106,13 +106,13 @@ def test_file_that_cannot_be_written_is_told(ledger: Path, tmp_path: Path, how: 
 @pytest.mark.parametrize("how", ["jsonl", "csv"])
 def test_empty_ledger_exports_nothing(tmp_path: Path, how: str) -> None:
     """No records are no lines, but for the head of a CSV."""
-    ingest([write(tmp_path / "docs", {})], tmp_path / "ledger", jobs=1)
+    ingest([write(tmp_path / "docs", {})], tmp_path / "ledger")
     done = cli("export", tmp_path / "ledger", "--format", how)
     assert (done.code, done.out.splitlines()) == (0, [",".join(COLUMNS)] if how == "csv" else [])
 
 
 def test_empty_ledger_exports_an_empty_table(tmp_path: Path) -> None:
     """No records are a Parquet file with all columns."""
-    ingest([write(tmp_path / "docs", {})], tmp_path / "ledger", jobs=1)
+    ingest([write(tmp_path / "docs", {})], tmp_path / "ledger")
     assert cli("export", tmp_path / "ledger", "--format", "parquet", "--to", tmp_path / "file").code == 0
     assert (pq.read_table(tmp_path / "file").num_rows, pq.read_schema(tmp_path / "file").names) == (0, list(COLUMNS))

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from chunkledger import Settings, ingest
-from chunkledger.counting.counter import reference_counts
+from chunkledger.counting.reference import reference_counts
 from chunkledger.packer import Slot, order, pack, render
 from ledgers import Outcome, Row, cli, command, prose, rows_of, sections, write
 
@@ -19,7 +19,7 @@ def ledger(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Eight chunks of two documents."""
     folder = tmp_path_factory.mktemp("packing")
     write(folder / "docs", {"a.md": sections(5), "b.md": sections(3)})
-    ingest([folder / "docs"], folder / "ledger", Settings(max_tokens=200, encoding="cl100k_base"), jobs=1)
+    ingest([folder / "docs"], folder / "ledger", Settings(max_tokens=200, encoding="cl100k_base"))
     return folder / "ledger"
 
 
@@ -97,7 +97,7 @@ def test_rendered_block_goes_to_standard_output(ledger: Path, rows: list[Row], a
 def test_rendered_block_keeps_its_bytes(tmp_path: Path) -> None:
     """Line ends and characters of a document reach a pipe as they are, whatever the locale."""
     write(tmp_path / "docs", {"a.md": "Ein Maß\r\nzwei 漢🙂\r\n"})
-    ingest([tmp_path / "docs"], tmp_path / "ledger", jobs=1)
+    ingest([tmp_path / "docs"], tmp_path / "ledger")
     [row] = rows_of(tmp_path / "ledger")
     write(tmp_path, {"ids": row["chunk_id"]})
     arguments = ["pack", tmp_path / "ledger", "--ids", tmp_path / "ids", "--slot-tokens", "700", "--render"]
@@ -120,7 +120,7 @@ def test_options_reach_the_packer(ledger: Path, rows: list[Row]) -> None:
 def test_first_rank_is_cut_where_it_must_be(tmp_path: Path) -> None:
     """A chunk that is over the slot by itself is cut at a boundary, and the count of what is shown is exact."""
     write(tmp_path / "docs", {"a.md": "\n\n".join(prose(3, f"w{number}") for number in range(8))})
-    ingest([tmp_path / "docs"], tmp_path / "ledger", jobs=1)
+    ingest([tmp_path / "docs"], tmp_path / "ledger")
     row = rows_of(tmp_path / "ledger")[0]
     done = _packed(tmp_path / "ledger", [row["chunk_id"]], "--slot-tokens", "200", "--render")
     log = json.loads(done.err.splitlines()[-1])

@@ -11,11 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from chunkledger.documents.sources import Listing, Selection, Source, format_of, listed, one_line, source_of
+from chunkledger.documents.formats import format_of
+from chunkledger.documents.listing import listed
+from chunkledger.documents.sources import Listing, Selection, one_line, source_of
 from chunkledger.errors import SourceError
 from ledgers import write
 
 NOBODY = 65534
+READ = ".md, .markdown, .mdx, .rst, .rest, .txt, .text, .jsonl, .ndjson, .parquet"
 
 
 def _listing(*arguments: Path | str, **selection: object) -> Listing:
@@ -85,8 +88,10 @@ def test_format_of_an_unknown_suffix_is_plain() -> None:
     [
         (".draft.md", "skipped", "hidden"),
         (".git/a.md", "skipped", "hidden"),
-        ("logo.png", "skipped", "unknown suffix .png; read are .md, .markdown, .mdx, .txt, .text"),
-        ("Makefile", "skipped", "unknown suffix (none); read are .md, .markdown, .mdx, .txt, .text"),
+        ("logo.PNG", "skipped", "an image (.png)"),
+        ("old.tar.gz", "skipped", "binary (.gz)"),
+        ("page.html", "skipped", f"unknown suffix .html; read are {READ}"),
+        ("Makefile", "skipped", f"unknown suffix (none); read are {READ}"),
         ("a.DOCX", "failed", ".docx must be converted to Markdown or plain text first"),
         ("a.pdf", "failed", ".pdf must be converted to Markdown or plain text first"),
     ],
@@ -232,7 +237,7 @@ def test_source_may_be_a_link(tmp_path: Path) -> None:
     ("name", "target", "reason"),
     [
         ("gone.md", "nowhere.md", "broken link"),
-        ("self.md", "self.md", "broken link"),
+        ("self.md", "self.md", "a link in a loop"),
         ("out.md", "../outside/b.md", "a link that leaves the source"),
         ("out", "../outside", "a link that leaves the source"),
         ("up", ".", "a link to a folder that holds it"),
@@ -257,6 +262,100 @@ def test_folders_that_link_to_each_other_are_read_once_each_way(tmp_path: Path) 
     looping = ("failed", "a link to a folder that holds it")
     assert _ids(found) == ["a/to_b/y.md", "a/x.md", "b/to_a/x.md", "b/y.md"]
     assert _findings(found) == {"a/to_b/to_a": looping, "b/to_a/to_b": looping}
+
+
+def test_many_folders_that_link_to_each_other_are_walked_in_little_time(tmp_path: Path) -> None:
+    """Nine folders, each with links to all others, have a million paths; each folder is entered by one link only."""
+    names = [f"d{number}" for number in range(9)]
+    for name in names:
+        write(tmp_path, {f"{name}/page.md": "x"})
+        for other in names:
+            if other != name:
+                (tmp_path / name / f"to_{other}").symlink_to(f"../{other}")
+    found = _listing(tmp_path)
+    assert len(found.entries) == 18
+    assert sum(status == "skipped" for status, _ in _findings(found).values()) > 0
+    assert {reason.partition(" read as ")[0] for _, reason in _findings(found).values()} == {
+        "a link to a folder that was",
+        "a link to a folder that holds it",
+    }
+
+
+@pytest.fixture
+def deep_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder 1,200 folders deep with a document at its end; taken apart again, because pytest can't remove it."""
+    monkeypatch.chdir(tmp_path)
+    for _ in range(1200):
+        os.mkdir("d")
+        os.chdir("d")
+    Path("a.md").write_text("x", "utf-8")
+    yield tmp_path
+    os.unlink("a.md")
+    for _ in range(1200):
+        os.chdir("..")
+        os.rmdir("d")
+
+
+def test_deep_folders_are_walked(deep_folder: Path) -> None:
+    """Folders may lie deeper than Python may recurse."""
+    [entry] = _listing(deep_folder).entries
+    assert entry.doc_id == "d/" * 1200 + "a.md"
+
+
+@pytest.mark.parametrize(
+    ("pattern", "ids"),
+    [
+        ("*.md", ["a.md"]),
+        ("**/*.md", ["a.md", "sub/b.md", "sub/deep/c.md"]),
+        ("sub/*", ["b.md", "n.txt"]),
+        ("*/deep/?.md", ["sub/deep/c.md"]),
+        ("[!s]*", ["a.md"]),
+    ],
+)
+def test_glob_is_a_source(tmp_path: Path, pattern: str, ids: list[str]) -> None:
+    """A glob takes the files that it matches, with the ids that they have below the folder above its wildcards."""
+    write(tmp_path, {"a.md": "x", "sub/b.md": "x", "sub/n.txt": "x", "sub/deep/c.md": "x", "sub/logo.png": "x"})
+    assert _ids(_listing(f"{tmp_path}/{pattern}")) == ids
+    assert _ids(_listing(f"hb={tmp_path}/{pattern}")) == [f"hb/{name}" for name in ids]
+
+
+def test_glob_says_nothing_of_what_it_does_not_match(tmp_path: Path) -> None:
+    """Hidden files and unknown suffixes elsewhere are none of its business."""
+    write(tmp_path, {"a.md": "x", "logo.png": "x", ".b.md": "x", "sub/.hidden/c.md": "x"})
+    assert _listing(f"{tmp_path}/a*").findings == []
+    assert set(_findings(_listing(f"{tmp_path}/*"))) == {"logo.png", ".b.md"}
+
+
+@pytest.mark.parametrize("pattern", ["*.rst", "no*/*.md", "sub/[x].md"])
+def test_glob_that_matches_nothing_is_an_error(tmp_path: Path, pattern: str) -> None:
+    """A typing error in a glob must not pass for an empty source."""
+    write(tmp_path, {"a.md": "x", "sub/b.md": "x"})
+    with pytest.raises(SourceError, match="no file matches"):
+        _listing(f"{tmp_path}/{pattern}")
+    with pytest.raises(SourceError, match="no such file or folder"):
+        _listing(f"{tmp_path}/nowhere/{pattern}")
+
+
+def test_existing_path_with_wildcards_is_a_path(tmp_path: Path) -> None:
+    """A file may be called like a glob."""
+    write(tmp_path, {"a[1].md": "x", "a1.md": "x"})
+    assert _ids(_listing(tmp_path / "a[1].md")) == ["a[1].md"]
+
+
+def test_tables_are_listed_apart(tmp_path: Path) -> None:
+    """A table has no document of its own; which it holds is not known before it is read."""
+    found = _listing(write(tmp_path, {"b.jsonl": "{}", "sub/a.parquet": "", "c.NDJSON": "", "d.md": "x"}))
+    assert (_ids(found), [table.doc_id for table in found.tables]) == (
+        ["d.md"],
+        ["b.jsonl", "c.NDJSON", "sub/a.parquet"],
+    )
+
+
+def test_what_was_not_seen_is_told(tmp_path: Path) -> None:
+    """Of a broken link it is not known what it held; of a hidden or an unknown file nothing is missed."""
+    write(tmp_path, {".a.md": "x", "b.png": "x", "c.pdf": "x"})
+    (tmp_path / "gone").symlink_to("nowhere")
+    assert _listing(tmp_path).unseen == {"gone"}
 
 
 def test_pipe_is_not_waited_for(tmp_path: Path) -> None:
@@ -301,27 +400,6 @@ def test_source_that_cannot_be_listed_is_an_error(open_folder: Path) -> None:
     (open_folder / "closed").mkdir(mode=0)
     with _as_nobody(), pytest.raises(SourceError, match=r"closed can't be listed: Permission denied$"):
         _listing(open_folder / "closed")
-
-
-@pytest.mark.parametrize(
-    ("source", "doc_id", "path"),
-    [
-        (Source(Path("/c")), "a/b.md", "/c/a/b.md"),
-        (Source(Path("/c"), "n"), "n/a.md", "/c/a.md"),
-        (Source(Path("/c"), "n"), "a.md", None),
-        (Source(Path("/c"), "n"), "nn/a.md", None),
-    ],
-)
-def test_file_of_an_id(source: Source, doc_id: str, path: str | None) -> None:
-    """A source knows which file an id of its own stands for."""
-    assert source.file_of(doc_id) == (Path(path) if path else None)
-
-
-def test_file_of_an_id_of_a_file(tmp_path: Path) -> None:
-    """A file as a source has one id."""
-    write(tmp_path, {"a.md": "x"})
-    source = Source(tmp_path / "a.md")
-    assert (source.file_of("a.md"), source.file_of("b.md")) == (tmp_path / "a.md", None)
 
 
 def test_one_line_escapes_what_does_not_print() -> None:

@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chunkledger import Settings
-from chunkledger.documents.sources import Entry, Selection, listed, source_of
-from chunkledger.engines.local import run_units
+from chunkledger.documents.listing import listed
+from chunkledger.documents.sources import Entry, Selection, source_of
 from chunkledger.engines.units import Unit, planned_units, run_unit
-from ledgers import SAMPLE_CORPUS, names_below, sections, write
+from ledgers import SAMPLE_CORPUS, names_below, write
 
 MEGABYTE = 1024 * 1024
 sizes = st.lists(st.integers(0, 90 * MEGABYTE), max_size=60)
@@ -122,37 +122,3 @@ def test_other_documents_of_a_unit_do_not_show(tmp_path: Path, made: Settings) -
     alone = [run_unit(Unit(1, number, (entry,)), made, str(tmp_path)) for number, entry in enumerate(entries)]
     rows = [row for part in alone if part.rows for row in pq.ParquetFile(tmp_path / part.name).read().to_pylist()]
     assert pq.ParquetFile(tmp_path / together.name).read().to_pylist() == rows
-
-
-def test_one_job_works_in_this_process(tmp_path: Path) -> None:
-    """Units come back with their parts, in order."""
-    source = write(tmp_path / "docs", {f"{name}.md": sections(2) for name in "abc"})
-    entries = listed([source_of(str(source))], Selection()).entries
-    units = [Unit(1, number, (entry,)) for number, entry in enumerate(entries)]
-    done = list(run_units(units, Settings(), str(tmp_path / "out"), "toktok", 1))
-    assert [(unit.number, part.doc_ids) for unit, part in done] == [
-        (0, ("a.md", "a.md")),
-        (1, ("b.md", "b.md")),
-        (2, ("c.md", "c.md")),
-    ]
-
-
-def test_processes_give_the_same_parts(tmp_path: Path) -> None:
-    """Two processes write the very files that one does."""
-    source = write(tmp_path / "docs", {f"{name}.md": sections(2) for name in "abc"})
-    entries = listed([source_of(str(source))], Selection()).entries
-    units = [Unit(1, number, (entry,)) for number, entry in enumerate(entries)]
-    names = [
-        sorted(part.name for _, part in run_units(units, Settings(), str(tmp_path / str(jobs)), "toktok", jobs))
-        for jobs in (1, 2)
-    ]
-    assert names[0] == names[1]
-    assert names_below(tmp_path / "1") == names_below(tmp_path / "2") == set(names[0])
-
-
-def test_unit_that_fails_ends_the_others(tmp_path: Path) -> None:
-    """An error of a worker reaches the driver."""
-    write(tmp_path, {"out": "a file"})
-    units = [Unit(1, number, tuple(_sample()[:2])) for number in range(3)]
-    with pytest.raises(FileExistsError):
-        list(run_units(units, Settings(), str(tmp_path / "out"), "toktok", 2))

@@ -22,7 +22,7 @@ TABLE = "| a | b |\n|---|---|\n" + "".join(f"| {number} | some words here |\n" f
 def ledger(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The sample corpus in sizes that give flags of several kinds."""
     made = tmp_path_factory.mktemp("ledger")
-    ingest([SAMPLE_CORPUS], made, SETTINGS, jobs=1)
+    ingest([SAMPLE_CORPUS], made, SETTINGS)
     return made
 
 
@@ -98,7 +98,7 @@ def test_equal_places_are_in_document_order(tmp_path: Path) -> None:
     """Regression: of chunks of equal size any could have been shown."""
     text = "\n".join(f"## S{number}\n\nSame words here.\n" for number in range(8))
     settings = Settings(max_tokens=20, split_headings=6)
-    ingest([write(tmp_path / "docs", {"a.md": text})], tmp_path / "ledger", settings, jobs=1)
+    ingest([write(tmp_path / "docs", {"a.md": text})], tmp_path / "ledger", settings)
     [document] = summary(open_ledger(tmp_path / "ledger"), places=4).worst
     assert [place.chunk_index for place in document.places] == [0, 1, 2, 3]
 
@@ -158,7 +158,7 @@ def test_window_that_holds_everything_is_told(ledger: Path, found: Summary, more
 def test_ledger_without_flags_says_none(tmp_path: Path) -> None:
     """A clean ledger's tables of flags and documents are the word none."""
     settings = Settings(min_tokens=0)
-    ingest([write(tmp_path / "docs", {"a.md": prose(3)})], tmp_path / "ledger", settings, jobs=1)
+    ingest([write(tmp_path / "docs", {"a.md": prose(3)})], tmp_path / "ledger", settings)
     values = summary(open_ledger(tmp_path / "ledger"))
     assert (values.flagged, values.flags, values.worst) == (0, (), ())
     titles = "Flags by cause\nnone\n\nDocuments with the most flagged chunks\nnone\n"
@@ -167,7 +167,7 @@ def test_ledger_without_flags_says_none(tmp_path: Path) -> None:
 
 def test_empty_ledger_has_an_empty_report(tmp_path: Path) -> None:
     """No records are no sizes, and nothing fails."""
-    ingest([write(tmp_path / "docs", {})], tmp_path / "ledger", jobs=1)
+    ingest([write(tmp_path / "docs", {})], tmp_path / "ledger")
     values = summary(open_ledger(tmp_path / "ledger"))
     assert (values.documents, values.chunks, values.tokens, values.rendered_tokens) == (0, 0, 0, 0)
     assert values.percentiles == {size: {} for size in SIZES}
@@ -178,7 +178,7 @@ def test_empty_ledger_has_an_empty_report(tmp_path: Path) -> None:
 def test_cause_and_detail_are_shown(tmp_path: Path) -> None:
     """A table over the limits is named with its lines, its rows and its flags."""
     settings = Settings(max_tokens=4000, slot_tokens=900, slot_chunks=2)
-    ingest([write(tmp_path / "docs", {"t.md": TABLE})], tmp_path / "ledger", settings, jobs=1)
+    ingest([write(tmp_path / "docs", {"t.md": TABLE})], tmp_path / "ledger", settings)
     [row] = rows_of(tmp_path / "ledger")
     line = [
         "t.md",
@@ -198,7 +198,7 @@ def test_cause_and_detail_are_shown(tmp_path: Path) -> None:
 def test_hostile_names_are_shown_escaped(tmp_path: Path) -> None:
     """Controls, bidi marks and markup in a document id reach the terminal as text."""
     name = "[bold]a[/bold]\x1b[31m\u202egnp.\nb:smile:.md"
-    ingest([write(tmp_path / "docs", {name: "Short.\n"})], tmp_path / "ledger", jobs=1)
+    ingest([write(tmp_path / "docs", {name: "Short.\n"})], tmp_path / "ledger")
     done = cli("report", tmp_path / "ledger")
     assert "[bold]a[/bold]\\x1b[31m\\u202egnp.\\nb:smile:.md" in done.out
     assert [char for char in done.out if not char.isprintable() and char != "\n"] == []

@@ -20,6 +20,7 @@ def _report(**changed: object) -> dict[str, object]:
     values: dict[str, object] = {
         "run": 1,
         "sources": [],
+        "selection": {},
         "settings": {},
         "versions": {},
         "counts": {},
@@ -64,13 +65,16 @@ def test_write_that_is_interrupted_leaves_nothing(tmp_path: Path, monkeypatch: p
 
 def test_table_of_documents_is_in_order(tmp_path: Path) -> None:
     """One row a document, by id, with exactly the columns of its schema."""
-    states = [DocumentState("b.md", 2, 20, "ff", "ok", ""), DocumentState("a.md", 0, 0, "", "failed", "broken link")]
+    states = [
+        DocumentState("b.md", "b.md", 0, 2, 20, "ff", "ok", ""),
+        DocumentState("a", "t.jsonl", 7, 0, 0, "", "failed", "empty"),
+    ]
     (tmp_path / "d.parquet").write_bytes(documents_content(states))
     found = pq.ParquetFile(tmp_path / "d.parquet").read()
     assert found.schema == DOCUMENTS_SCHEMA
     assert [tuple(row.values()) for row in found.to_pylist()] == [
-        ("a.md", 0, 0, "", "failed", "broken link"),
-        ("b.md", 2, 20, "ff", "ok", ""),
+        ("a", "t.jsonl", 7, 0, 0, "", "failed", "empty"),
+        ("b.md", "b.md", 0, 2, 20, "ff", "ok", ""),
     ]
 
 

@@ -104,7 +104,7 @@ def test_duckdb_gives_the_same(ledger: Path, rows: list[Row]) -> None:
 
 def test_parts_give_the_same(ledger: Path, rows: list[Row]) -> None:
     """Part by part, the records are the same and in the same order."""
-    assert [row for part in open_ledger(ledger).iter_parts() for row in part.to_pylist()] == rows
+    assert [row for part in open_ledger(ledger).iter_tables() for row in part.to_pylist()] == rows
 
 
 def test_part_has_exactly_the_schema(ledger: Path) -> None:
@@ -153,7 +153,7 @@ def test_empty_ledger_is_readable(tmp_path: Path) -> None:
     opened = open_ledger(tmp_path / "ledger")
     assert opened.chunks().schema.names == list(COLUMNS)
     assert (opened.chunks().num_rows, opened.chunks(["text"]).schema.names) == (0, ["text"])
-    assert (opened.scan().collect().shape, list(opened.iter_parts())) == ((0, len(COLUMNS)), [])
+    assert (opened.scan().collect().shape, list(opened.iter_tables())) == ((0, len(COLUMNS)), [])
     assert pl.scan_delta(str(tmp_path / "ledger")).collect().shape == (0, len(COLUMNS))
     assert opened.documents().num_rows == 0
 
@@ -201,7 +201,7 @@ def test_parents_are_not_chunks(tmp_path: Path) -> None:
     ("content", "why"),
     [
         ("{}", "it is no report of version 1, the one that this release reads"),
-        ('{"report_version": 1, "settings": {}}', "it lacks sources, versions, engine, counts"),
+        ('{"report_version": 1, "settings": {}}', "it lacks sources, selection, versions, engine, counts"),
         ("not JSON", "Expecting value"),
     ],
 )

@@ -18,6 +18,7 @@ _TRUE, _FALSE = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
 _TYPES = {field.name: str(field.type) for field in fields(Settings)}
 _RUN_OPTIONS = {"jobs": "int", "max_document_bytes": "int", "include": "list", "exclude": "list"}
 """Options of a run that decide nothing about what a record holds."""
+_LEAST = {"jobs": 0, "max_document_bytes": 1}
 
 
 def resolved(flags: Mapping[str, object], *, folder: Path | None = None) -> tuple[Settings, dict[str, Any]]:
@@ -95,13 +96,13 @@ def _checked(name: str, value: object, origin: str) -> object:
         if not isinstance(found, list | tuple):
             raise SettingsError(f"{origin}: {name} must be a list, not {value!r}")
         return tuple(str(item) for item in found)
-    if name in _RUN_OPTIONS and (type(found) is not int or found < 1):
-        raise SettingsError(f"{origin}: {name} must be a whole number of at least 1, not {value!r}")
+    if name in _RUN_OPTIONS and (type(found) is not int or found < _LEAST[name]):
+        raise SettingsError(f"{origin}: {name} must be a whole number of at least {_LEAST[name]}, not {value!r}")
     return found
 
 
 def _from_text(name: str, value: str, kind: str, origin: str) -> object:
-    if kind == "str":
+    if kind.startswith("str"):
         return value
     if kind == "list":
         return tuple(part for part in value.split(os.pathsep) if part)

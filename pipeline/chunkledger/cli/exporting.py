@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import csv
-import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, Literal, TextIO
@@ -13,7 +12,7 @@ from typing import Annotated, Any, Literal, TextIO
 import pyarrow.parquet as pq
 import typer
 
-from chunkledger.cli.output import cell, console, table
+from chunkledger.cli.output import cell, console, json_line, result, table
 from chunkledger.errors import SettingsError
 from chunkledger.records.schema import COLUMNS, SCHEMA
 from chunkledger.store.ledger import Ledger, open_ledger
@@ -59,21 +58,24 @@ def _stream(to: Path | None) -> Iterator[TextIO]:
 
 
 def _rows(ledger: Ledger) -> Iterator[dict[str, Any]]:
-    for part in ledger.iter_parts():
-        for batch in part.to_batches(max_chunksize=10_000):
-            yield from batch.to_pylist()
+    for records in ledger.iter_tables():
+        yield from records.to_pylist()
 
 
 def _write_jsonl(ledger: Ledger, stream: TextIO) -> None:
     for row in _rows(ledger):
-        stream.write(f"{json.dumps(row, ensure_ascii=False)}\n")
+        stream.write(f"{json_line(row)}\n")
 
 
 def _write_csv(ledger: Ledger, stream: TextIO) -> None:
+    text = result if stream is sys.stdout else str
     writer = csv.writer(stream)
     writer.writerow(COLUMNS)
     for row in _rows(ledger):
-        values = (row[name] for name in COLUMNS)
-        writer.writerow(
-            [json.dumps(value, ensure_ascii=False) if isinstance(value, list) else value for value in values]
-        )
+        writer.writerow([_cell(row[name], text) for name in COLUMNS])
+
+
+def _cell(value: object, text: Callable[[str], str]) -> object:
+    if isinstance(value, list):
+        return json_line(value)
+    return text(value) if isinstance(value, str) else value

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,15 +18,21 @@ from chunkledger.cli.output import error, note
 from chunkledger.documents.sources import MAX_DOCUMENT_BYTES, Selection
 from chunkledger.errors import LedgerError
 from chunkledger.ingestion import Progress as Told
-from chunkledger.ingestion import Run, ingest
-from chunkledger.settings import ENCODINGS
+from chunkledger.ingestion import ingest
+from chunkledger.settings import ENCODINGS, FORMATS
+from chunkledger.store.run_report import Run
 
 _MOST_SHOWN = 20
 """Findings of one kind that are written to the terminal; the run's report has them all."""
 
 
 def ingest_command(
-    sources: Annotated[list[str], typer.Argument(metavar="SOURCE...", help="Folders and files, or NAME=PATH.")],
+    sources: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="SOURCE...", help="Folders, files, tables, quoted globs; NAME= before one prefixes its ids."
+        ),
+    ],
     out: Annotated[
         str, typer.Option("--out", metavar="LEDGER", help="Folder of the ledger; made where there is none.")
     ],
@@ -45,9 +52,19 @@ def ingest_command(
     ] = None,
     template: Annotated[str | None, typer.Option(help="How the packer renders: xml/1, markdown/1. [xml/1]")] = None,
     format: Annotated[
-        str | None, typer.Option(help="Read every document as markdown or plain; auto goes by suffix. [auto]")
+        str | None,
+        typer.Option(help=f"Read every document as one of {', '.join(FORMATS[1:])}; auto goes by suffix. [auto]"),
     ] = None,
-    jobs: Annotated[int | None, typer.Option(min=1, help="Most processes at once. [cores]")] = None,
+    source_encoding: Annotated[
+        str | None, typer.Option(help="Encoding of texts that are neither UTF-8 nor marked UTF-16. [none: they fail]")
+    ] = None,
+    id_column: Annotated[str | None, typer.Option(help="Column of a table that holds document ids. [id]")] = None,
+    text_column: Annotated[
+        str | None, typer.Option(help="Column of a table that holds texts; the others become metadata. [text]")
+    ] = None,
+    jobs: Annotated[
+        int | None, typer.Option(min=0, help="Most worker processes; 0 works in this one, not isolated. [cores]")
+    ] = None,
     include: Annotated[list[str] | None, typer.Option(metavar="GLOB", help="Only these document ids.")] = None,
     exclude: Annotated[list[str] | None, typer.Option(metavar="GLOB", help="Not these document ids.")] = None,
     max_document_bytes: Annotated[
@@ -72,13 +89,16 @@ def ingest_command(
         "heading_context": heading_context,
         "template": template,
         "format": format,
+        "source_encoding": source_encoding,
+        "id_column": id_column,
+        "text_column": text_column,
         "jobs": jobs,
         "include": tuple(include) if include else None,
         "exclude": tuple(exclude) if exclude else None,
         "max_document_bytes": max_document_bytes,
     }
     settings, options = resolved(flags)
-    workers = options.pop("jobs", None)
+    workers = options.pop("jobs", _cores())
     selection = Selection(format=settings.format, **options)
     try:
         with _progress(quiet) as told:
@@ -90,6 +110,11 @@ def ingest_command(
     print(run.done_line(), file=sys.stderr)
     if run.exit_code:
         raise typer.Exit(run.exit_code)
+
+
+def _cores() -> int:
+    """Cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @contextmanager
@@ -113,8 +138,10 @@ def _tell(run: Run, out: str, quiet: bool) -> None:
         if quiet and status != "failed":
             continue
         for finding in found[:_MOST_SHOWN]:
-            note(f"{word}: {finding.doc_id}: {finding.reason}")
+            note(f"{word}: {finding.doc_id}: {finding.message}")
         if len(found) > _MOST_SHOWN:
             note(f"{word}: {len(found) - _MOST_SHOWN:,} more; all are in the run's report below {out}/_runs")
+    if run.kept:
+        note(f"kept: {run.kept:,} documents that could not be read have their chunks of the last run")
     if not quiet:
         note(f"read it with: chunkledger report {out}, or polars.scan_delta({out!r})")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from typing import NoReturn
 
@@ -36,6 +37,25 @@ def shown(text: str, *, keep_lines: bool = False) -> str:
         char if char.isprintable() or char in kept else char.encode("unicode_escape", "surrogatepass").decode()
         for char in text
     )
+
+
+def json_line(value: object) -> str:
+    r"""A value as JSON on one line, in which everything that does not print is an escape.
+
+    So a terminal gets no control character of a corpus, and a reader that ends lines at U+2028 gets whole lines.
+
+    >>> json_line(["\x1b[31m\x9b é\u202e"])
+    '["\\u001b[31m\\u009b é\\u202e"]'
+    """
+    line = json.dumps(value, ensure_ascii=False)
+    if line.isprintable():
+        return line
+    return line.translate({ord(char): json.dumps(char)[1:-1] for char in set(line) if not char.isprintable()})
+
+
+def result(text: str) -> str:
+    """Text from a corpus as standard output gets it: as it is, but for a terminal with escapes for controls."""
+    return shown(text, keep_lines=True) if sys.stdout.isatty() else text
 
 
 class _Console(Console):

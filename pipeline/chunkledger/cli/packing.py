@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import typer
 
-from chunkledger.cli.output import cell, console, note, table
+from chunkledger.cli.output import cell, console, note, result, table
 from chunkledger.errors import LedgerError, SettingsError
 from chunkledger.packer import Slot, ceiling, order, pack, render
 from chunkledger.store.ledger import open_ledger
@@ -78,7 +78,7 @@ def pack_command(
         print(log)
         return
     sys.stdout.reconfigure(encoding="utf-8", newline="")  # type: ignore[union-attr]
-    sys.stdout.write(render(order(packed, order_by)))
+    sys.stdout.write(result(render(order(packed, order_by))))
     note(log)
 
 
@@ -108,8 +108,8 @@ def _rows(ledger: str, ids: Sequence[str]) -> list[dict[str, Any]]:
     """
     wanted = pa.array(list(dict.fromkeys(ids)), pa.string())
     found: dict[str, dict[str, Any]] = {}
-    for part in open_ledger(ledger).iter_parts():
-        chosen = part.filter(pc.is_in(part.column("chunk_id"), wanted))
+    for records in open_ledger(ledger).iter_tables():
+        chosen = records.filter(pc.is_in(records.column("chunk_id"), wanted))
         found |= {row["chunk_id"]: row for row in chosen.to_pylist()}
     missing = [chunk_id for chunk_id in ids if chunk_id not in found]
     if missing:

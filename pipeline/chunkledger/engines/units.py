@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import time
+import traceback
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 import pyarrow as pa
 
 from chunkledger.counting.counter import Engine
-from chunkledger.documents.reading import Read, read
-from chunkledger.documents.sources import Entry
-from chunkledger.model import Document, Finding
+from chunkledger.documents.reading import Read, documents_of
+from chunkledger.documents.sources import MAX_DOCUMENT_BYTES, Entry
+from chunkledger.errors import ChunkledgerError
+from chunkledger.model import Finding, Status
 from chunkledger.records.chunk_batch import chunk_batch
 from chunkledger.settings import Settings
 from chunkledger.store.documents_table import DocumentState
@@ -23,6 +26,7 @@ BATCH_BYTES = 8 * 1024 * 1024
 _LEAST_UNIT_BYTES = 4 * 1024 * 1024
 _MOST_UNIT_BYTES = 64 * 1024 * 1024
 _UNITS = 8
+_LONGEST_REASON = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +36,24 @@ class Unit:
     Attributes:
         run: number of the run.
         number: of the unit in the run.
-        entries: the files, by document id.
+        entries: files by document id, rows in the order of their tables.
+        longest: most bytes of a document.
     """
 
     run: int
     number: int
     entries: tuple[Entry, ...]
+    longest: int = MAX_DOCUMENT_BYTES
+
+    @property
+    def size(self) -> int:
+        """Bytes of its documents."""
+        return sum(entry.size for entry in self.entries)
+
+    def halves(self) -> tuple[Unit, Unit]:
+        """The same work in two, for a unit of at least two documents."""
+        middle = len(self.entries) // 2
+        return replace(self, entries=self.entries[:middle]), replace(self, entries=self.entries[middle:])
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +83,7 @@ class PartInfo:
     seconds: dict[str, float]
 
 
-def planned_units(entries: Sequence[Entry], run: int) -> list[Unit]:
+def planned_units(entries: Sequence[Entry], run: int, longest: int = MAX_DOCUMENT_BYTES) -> list[Unit]:
     """The units of a run. Their borders depend on the corpus alone, so that any number of workers gives equal parts."""
     total = sum(entry.size for entry in entries)
     most = min(_MOST_UNIT_BYTES, max(_LEAST_UNIT_BYTES, total // _UNITS))
@@ -76,12 +92,12 @@ def planned_units(entries: Sequence[Entry], run: int) -> list[Unit]:
     size = 0
     for entry in entries:
         if waiting and size + entry.size > most:
-            units.append(Unit(run, len(units), tuple(waiting)))
+            units.append(Unit(run, len(units), tuple(waiting), longest))
             waiting, size = [], 0
         waiting.append(entry)
         size += entry.size
     if waiting:
-        units.append(Unit(run, len(units), tuple(waiting)))
+        units.append(Unit(run, len(units), tuple(waiting), longest))
     return units
 
 
@@ -94,8 +110,21 @@ def run_unit(unit: Unit, settings: Settings, out: str, engine: Engine = "toktok"
         out: root of the ledger.
         engine: whose tokenizer counts.
     """
+    return write_part(unit, documents_of(unit.entries, settings, unit.longest), settings, out, engine)
+
+
+def write_part(unit: Unit, reads: Iterator[Read], settings: Settings, out: str, engine: Engine = "toktok") -> PartInfo:
+    """Make the records of documents that were read, and write them as one part below `out`.
+
+    Args:
+        unit: what they are of; its number names the part.
+        reads: in the order of the unit's entries.
+        settings: what to make.
+        out: root of the ledger.
+        engine: whose tokenizer counts.
+    """
     work = _Work(settings, engine)
-    content, rows = part_content(work.record_batches(unit.entries))
+    content, rows = part_content(work.record_batches(unit, reads))
     started = time.process_time()
     name = part_name(unit.run, unit.number, content) if rows else ""
     if rows:
@@ -106,12 +135,32 @@ def run_unit(unit: Unit, settings: Settings, out: str, engine: Engine = "toktok"
         size=len(content) if rows else 0,
         rows=rows,
         doc_ids=work.doc_ids,
-        documents=tuple(work.documents),
-        findings=tuple(work.findings),
+        documents=tuple(sorted(work.documents, key=lambda state: state.doc_id)),
+        findings=tuple(sorted(work.findings, key=lambda finding: finding.doc_id)),
         flagged=work.flagged,
         tokens=work.tokens,
         seconds=dict(work.seconds),
     )
+
+
+def lost_document(entry: Entry, reason: str) -> PartInfo:
+    """What a unit gives whose only document can't be worked on."""
+    return PartInfo(
+        name="",
+        size=0,
+        rows=0,
+        doc_ids=("", ""),
+        documents=(state_of(entry, "", "failed", reason),),
+        findings=(Finding(entry.doc_id, "failed", reason, entry.row, entry.table),),
+        flagged=0,
+        tokens=0,
+        seconds={},
+    )
+
+
+def state_of(entry: Entry, sha256: str, status: Status, reason: str) -> DocumentState:
+    """What is written down of a document that was to be read."""
+    return DocumentState(entry.doc_id, entry.origin, entry.row, entry.size, entry.mtime_ns, sha256, status, reason)
 
 
 class _Work:
@@ -127,38 +176,60 @@ class _Work:
         self.tokens = 0
         self.seconds = {"read": 0.0, "split": 0.0, "write": 0.0}
 
-    def record_batches(self, entries: Iterable[Entry]) -> Iterator[pa.RecordBatch]:
-        """The records of the entries, a batch of documents at a time."""
-        for documents in self._batches(entries):
+    def record_batches(self, unit: Unit, reads: Iterator[Read]) -> Iterator[pa.RecordBatch]:
+        """The records of a unit in order of document id, a batch of documents at a time."""
+        found = self._documents(reads)
+        if any(entry.table for entry in unit.entries):
+            # Rows are read where they lie together, and a part holds its documents in order.
+            found = iter(sorted(found, key=lambda read: read.entry.doc_id))
+        for documents in _batches(found):
             started = time.process_time()
-            batch = chunk_batch(documents, self.settings, engine=self.engine)
+            batches = list(self._records(documents))
             self.seconds["split"] += time.process_time() - started
-            if len(batch):
-                self._note(batch)
-                yield batch
+            for batch in batches:
+                if len(batch):
+                    self._note(batch)
+                    yield batch
 
-    def _batches(self, entries: Iterable[Entry]) -> Iterator[list[Document]]:
-        waiting: list[Document] = []
-        size = 0
-        for entry in entries:
+    def _documents(self, reads: Iterator[Read]) -> Iterator[Read]:
+        """What is to be split; what is not is noted."""
+        while True:
             started = time.process_time()
-            found = read(entry)
+            read = next(reads, None)
             self.seconds["read"] += time.process_time() - started
-            self._see(entry, found)
-            if found.document is None:
-                continue
-            if waiting and size + entry.size > BATCH_BYTES:
-                yield waiting
-                waiting, size = [], 0
-            waiting.append(found.document)
-            size += entry.size
-        if waiting:
-            yield waiting
+            if read is None:
+                return
+            if read.document is None:
+                self._see(read)
+            else:
+                yield read
 
-    def _see(self, entry: Entry, found: Read) -> None:
-        finding = found.finding
+    def _records(self, reads: Sequence[Read]) -> Iterator[pa.RecordBatch]:
+        """The records of some documents; one that can't be split is found by halving, and is a Finding."""
+        documents = [read.document for read in reads if read.document is not None]
+        try:
+            batch = chunk_batch(documents, self.settings, engine=self.engine)
+        except BaseException as error:
+            # A panic of a Rust library is no Exception. What ends the process on purpose is neither.
+            if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
+                raise
+            if len(reads) > 1:
+                middle = len(reads) // 2
+                yield from self._records(reads[:middle])
+                yield from self._records(reads[middle:])
+                return
+            [read] = reads
+            told = Finding(read.entry.doc_id, "failed", _reason(error), read.entry.row, read.entry.table)
+            self._see(replace(read, finding=told))
+        else:
+            for read in reads:
+                self._see(read)
+            yield batch
+
+    def _see(self, read: Read) -> None:
+        finding = read.finding
         status, reason = (finding.status, finding.reason) if finding else ("ok", "")
-        self.documents.append(DocumentState(entry.doc_id, entry.size, entry.mtime_ns, found.sha256, status, reason))
+        self.documents.append(state_of(read.entry, read.sha256, status, reason))
         if finding:
             self.findings.append(finding)
 
@@ -167,3 +238,30 @@ class _Work:
         self.doc_ids = (self.doc_ids[0] or ids[0].as_py(), ids[-1].as_py())
         self.flagged += sum(batch.column("flag_cause").is_valid().to_pylist())
         self.tokens += sum(batch.column("token_count").to_pylist())
+
+
+def _batches(reads: Iterable[Read]) -> Iterator[list[Read]]:
+    waiting: list[Read] = []
+    size = 0
+    for read in reads:
+        if waiting and size + read.entry.size > BATCH_BYTES:
+            yield waiting
+            waiting, size = [], 0
+        waiting.append(read)
+        size += read.entry.size
+    if waiting:
+        yield waiting
+
+
+def _reason(error: BaseException) -> str:
+    """Why a document could not be split, with the place in our code where that is our fault."""
+    if isinstance(error, ChunkledgerError):
+        return str(error)
+    if isinstance(error, MemoryError):
+        return "could not be split: it needs more memory than there is"
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if "chunkledger" in frame.filename]
+    place = f" at {Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
+    said = str(error).partition("\n")[0][:_LONGEST_REASON]
+    return (
+        f"could not be split, which is a fault of chunkledger ({type(error).__name__}{place}: {said}); please report it"
+    )

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-import polars as pl
 import pyarrow as pa
+
+if TYPE_CHECKING:
+    import polars as pl
 
 _PLACE = ("chunk_index", "char_start", "char_end", "line_start", "line_end")
 _IGNORED = ("chunk_id", "doc_id", "doc_sha256", "settings_sha256", *_PLACE)
@@ -28,6 +31,8 @@ def change_counts(before: pa.Table, after: pa.Table) -> ChangeCounts:
     A chunk is *moved* where its place in the document is another, else *updated* where any other column but the
     document's and the settings' fingerprints is, else *kept*.
     """
+    import polars as pl  # not at the top: a first run has nothing to compare, and the import takes 25 MB
+
     old, new = pl.DataFrame(before), pl.DataFrame(after)
     both = new.join(old, on="chunk_id", how="inner", suffix="_before")
     moved = _any_differs(_PLACE)
@@ -45,4 +50,6 @@ def change_counts(before: pa.Table, after: pa.Table) -> ChangeCounts:
 
 
 def _any_differs(columns: tuple[str, ...]) -> pl.Expr:
+    import polars as pl
+
     return pl.any_horizontal(pl.col(name).ne_missing(pl.col(f"{name}_before")) for name in columns)

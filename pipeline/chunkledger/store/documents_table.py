@@ -11,6 +11,8 @@ import pyarrow.parquet as pq
 DOCUMENTS_SCHEMA = pa.schema(
     [
         pa.field("doc_id", pa.string(), False),
+        pa.field("origin", pa.string(), False),
+        pa.field("row", pa.int64(), False),
         pa.field("size", pa.int64(), False),
         pa.field("mtime_ns", pa.int64(), False),
         pa.field("sha256", pa.string(), False),
@@ -18,7 +20,12 @@ DOCUMENTS_SCHEMA = pa.schema(
         pa.field("reason", pa.string(), False),
     ]
 )
-"""One row a document; `status` is ok, skipped or failed, `reason` says why (empty where nothing is to be said)."""
+"""One row a document or finding.
+
+`origin` is the id of the file that it comes from (a table's, for a row; else its own), `row` the number of the row, 0
+for a file. `status` is ok, skipped, failed, or kept: a document that was not looked at, because its table or folder
+failed, and that keeps its chunks. `reason` says why (empty where nothing is to be said).
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +33,8 @@ class DocumentState:
     """What a run saw of one document."""
 
     doc_id: str
+    origin: str
+    row: int
     size: int
     mtime_ns: int
     sha256: str
@@ -35,7 +44,7 @@ class DocumentState:
 
 def documents_content(states: Iterable[DocumentState]) -> bytes:
     """The table as the bytes of a Parquet file, by document id."""
-    rows = sorted(states, key=lambda state: state.doc_id)
+    rows = sorted(states, key=lambda state: (state.doc_id, state.row, state.reason))
     names = DOCUMENTS_SCHEMA.names
     columns = [pa.array([getattr(row, name) for row in rows], DOCUMENTS_SCHEMA.field(name).type) for name in names]
     sink = pa.BufferOutputStream()

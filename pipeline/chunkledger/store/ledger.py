@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from deltalake import DeltaTable
 
@@ -18,13 +19,17 @@ from chunkledger.errors import LedgerError, SettingsError
 from chunkledger.records.schema import SCHEMA
 from chunkledger.settings import Settings
 from chunkledger.store.commit import opened, run_files
+from chunkledger.store.merging import PartRange, in_document_order
 from chunkledger.store.run_report import REPORT_VERSION
 
 if TYPE_CHECKING:
     import polars as pl
 
 
-_REPORT_KEYS = ("sources", "settings", "versions", "engine", "counts")
+_BATCH_ROWS = 8192
+_LAST = "\U0010ffff"
+"""Where a part has no statistics: after every document id."""
+_REPORT_KEYS = ("sources", "selection", "settings", "versions", "engine", "counts")
 """Keys of a run's report that readers rely on."""
 
 
@@ -55,13 +60,16 @@ class Ledger:
         unknown = [name for name in wanted if name not in SCHEMA.names]
         if unknown:
             raise LedgerError(f"no such column: {', '.join(unknown)}; there are {', '.join(SCHEMA.names)}")
-        tables = [part.select(wanted) for part in self._parts([*wanted, "role"])]
+        tables = [table.select(wanted) for table in self._tables(list(dict.fromkeys([*wanted, "doc_id", "role"])))]
         schema = pa.schema([SCHEMA.field(name) for name in wanted])
         return pa.concat_tables(tables) if tables else schema.empty_table()
 
-    def iter_parts(self) -> Iterator[pa.Table]:
-        """The records of one part at a time, in document order; bounds memory where the ledger is large."""
-        yield from self._parts(None)
+    def iter_tables(self) -> Iterator[pa.Table]:
+        """The records some thousands at a time, in document order; bounds memory where the ledger is large.
+
+        A document's records may go on in the next table.
+        """
+        yield from self._tables(None)
 
     def scan(self) -> pl.LazyFrame:
         """The records as a polars LazyFrame, for queries of your own."""
@@ -74,7 +82,7 @@ class Ledger:
         return pl.scan_parquet(paths, glob=False).filter(pl.col("role") == "chunk")
 
     def documents(self) -> pa.Table:
-        """What the run saw of each document: doc_id, size, mtime_ns, sha256, status, reason."""
+        """What the run saw of each document; the columns are those of `DOCUMENTS_SCHEMA`."""
         path = Path(self.root, run_files(self.table).documents)
         with _readable(path):
             return pq.ParquetFile(path).read()
@@ -99,17 +107,33 @@ class Ledger:
             raise LedgerError(f"{self.root}: the run's settings are not those of this release: {error}") from error
 
     def part_paths(self) -> list[Path]:
-        """The Parquet files of the run, in document order."""
-        # Names begin with run and unit, and units are in order of document id. Delta's URIs are percent-encoded where
-        # the folder's name is not plain ASCII; the parts' own names always are.
-        return [Path(self.root, name) for name in sorted(map(os.path.basename, self.table.file_uris()))]
+        """The Parquet files of the run, by first document id."""
+        return [part.path for part in self._parts()]
 
-    def _parts(self, columns: list[str] | None) -> Iterator[pa.Table]:
-        for path in self.part_paths():
-            with _readable(path):
-                part = pq.ParquetFile(path).read(columns=list(dict.fromkeys(columns)) if columns else None)
-            keep = [role == "chunk" for role in part.column("role").to_pylist()]
-            yield part if all(keep) else part.filter(pa.array(keep))
+    def _parts(self) -> list[PartRange]:
+        # Delta's URIs are percent-encoded where the folder's name is not plain ASCII; the parts' own names always are.
+        actions = pa.table(self.table.get_add_actions(flatten=True))
+        names = [os.path.basename(path) for path in actions.column("path").to_pylist()]
+        ranges = zip(names, *(_column(actions, f"{end}.doc_id") for end in ("min", "max")), strict=True)
+        parts = [PartRange(Path(self.root, name), first or "", last or _LAST) for name, first, last in ranges]
+        return sorted(parts, key=lambda part: (part.first, part.path.name))
+
+    def _tables(self, columns: list[str] | None) -> Iterator[pa.Table]:
+        return in_document_order(self._parts(), lambda path: _chunks_in(path, columns))
+
+
+def _column(table: pa.Table, name: str) -> list[Any]:
+    """The column's values; none where the table has no such column."""
+    return list(table.column(name).to_pylist()) if name in table.schema.names else [None] * len(table)
+
+
+def _chunks_in(path: Path, columns: list[str] | None) -> Iterator[pa.Table]:
+    """The chunks of a part, some thousands at a time."""
+    with _readable(path):
+        for batch in pq.ParquetFile(path).iter_batches(_BATCH_ROWS, columns=columns):
+            rows = pa.Table.from_batches([batch])
+            is_chunk = pc.equal(rows.column("role"), "chunk")
+            yield rows if pc.all(is_chunk).as_py() else rows.filter(is_chunk)
 
 
 @contextmanager

@@ -1,11 +1,14 @@
-"""What a run writes down about itself, for people and programs that come later."""
+"""What a run did, and what it writes down about that for people and programs that come later."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
+from chunkledger.counting.counter import Engine
 from chunkledger.model import Finding
+from chunkledger.store.changes import ChangeCounts
 
 REPORT_VERSION = 1
 """Grows whenever a key's name or meaning changes."""
@@ -13,10 +16,81 @@ MOST_FINDINGS = 10_000
 """Findings beyond are counted, not listed; the table of documents has them all."""
 
 
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What a run did.
+
+    Attributes:
+        number: of the run in its ledger, from 1.
+        documents: files met, ok + skipped + failed.
+        ok: documents that are in the ledger now.
+        skipped: files that are no documents.
+        failed: documents that could not be taken.
+        kept: documents that could not be read now, and whose chunks of the last run are in the ledger still.
+        chunks: records in the ledger now.
+        changes: what became of chunks since the last run.
+        flagged: chunks with at least one flag.
+        tokens: sum of their token counts.
+        seconds: wall time.
+        findings: what was passed over or repaired, and why.
+        notices: what the operator should know about the run itself.
+        engine: whose tokenizer counted.
+    """
+
+    number: int
+    documents: int
+    ok: int
+    skipped: int
+    failed: int
+    kept: int
+    chunks: int
+    changes: ChangeCounts
+    flagged: int
+    tokens: int
+    seconds: float
+    findings: tuple[Finding, ...]
+    notices: tuple[str, ...] = ()
+    engine: Engine = "toktok"
+
+    @property
+    def exit_code(self) -> int:
+        """3 where a document failed, else 0."""
+        return 3 if self.failed else 0
+
+    def counts(self) -> dict[str, int]:
+        """Every count by its name."""
+        change = self.changes
+        return {
+            "documents": self.documents,
+            "ok": self.ok,
+            "skipped": self.skipped,
+            "failed": self.failed,
+            "kept": self.kept,
+            "chunks": self.chunks,
+            "add": change.add,
+            "keep": change.keep,
+            "move": change.move,
+            "update": change.update,
+            "delete": change.delete,
+            "flagged": self.flagged,
+            "tokens": self.tokens,
+        }
+
+    def done_line(self) -> str:
+        """The one line that every run ends with."""
+        change = self.changes
+        return (
+            f"DONE run={self.number} documents={self.documents} ok={self.ok} skipped={self.skipped} "
+            f"failed={self.failed} chunks={self.chunks} add={change.add} keep={change.keep} move={change.move} "
+            f"update={change.update} delete={change.delete} flagged={self.flagged} seconds={self.seconds:.1f}"
+        )
+
+
 def run_report(
     *,
     run: int,
     sources: Sequence[Mapping[str, str]],
+    selection: Mapping[str, object],
     settings: Mapping[str, object],
     versions: Mapping[str, str],
     counts: Mapping[str, int],
@@ -30,7 +104,8 @@ def run_report(
 
     Args:
         run: its number.
-        sources: name and absolute path of each.
+        sources: name, absolute path and glob pattern of each.
+        selection: which of their documents were wanted.
         settings: every setting.
         versions: of this package and those that decide what records hold.
         counts: documents, chunks, changes.
@@ -46,13 +121,14 @@ def run_report(
             "run": run,
             "started": started,
             "sources": list(sources),
+            "selection": dict(selection),
             "settings": dict(settings),
             "versions": dict(versions),
             "engine": engine,
             "notices": list(notices),
             "counts": dict(counts),
             "findings": [
-                {"doc_id": finding.doc_id, "status": finding.status, "reason": finding.reason}
+                {"doc_id": finding.doc_id, "status": finding.status, "reason": finding.reason, "row": finding.row}
                 for finding in findings[:MOST_FINDINGS]
             ],
             "findings_in_all": len(findings),

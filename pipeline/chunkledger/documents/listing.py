@@ -1,0 +1,182 @@
+"""Sources -> the files to read, each with its document id, and what was passed over and why."""
+
+from __future__ import annotations
+
+import errno
+import itertools
+import os
+import stat
+from collections.abc import Sequence
+
+from chunkledger.documents.formats import TABLE_SUFFIXES, format_of, suffix_of, unread
+from chunkledger.documents.globs import Glob
+from chunkledger.documents.sources import Entry, Listing, Selection, Source, TableFile, one_line
+from chunkledger.errors import SourceError
+from chunkledger.model import Finding, Status
+
+_NOT_UTF8 = "the name is not UTF-8; rename it"
+
+
+def listed(sources: Sequence[Source], selection: Selection) -> Listing:
+    """Every file of the sources: to be read, or a Finding. Entries and tables are sorted by document id.
+
+    Raises:
+        SourceError: two files have the same document id, a source can't be listed, or a glob matches nothing.
+    """
+    listing = Listing()
+    for source in sources:
+        path = os.fspath(source.path)
+        if not source.path.is_dir():
+            _take(listing, source, source.path.name, os.path.realpath(path), selection)
+            continue
+        before = len(listing.entries), len(listing.tables), len(listing.findings)
+        try:
+            _Walk(source, selection, listing).take(path)
+        except OSError as error:
+            raise SourceError(f"{one_line(path)} can't be listed: {error.strerror}") from error
+        if source.pattern and before == (len(listing.entries), len(listing.tables), len(listing.findings)):
+            raise SourceError(f"no file matches {one_line(os.path.join(path, source.pattern))}")
+    listing.entries.sort(key=lambda entry: entry.doc_id)
+    listing.tables.sort(key=lambda table: table.doc_id)
+    listing.findings.sort(key=lambda finding: (finding.doc_id, finding.reason))
+    _check_different([(entry.doc_id, entry.path) for entry in listing.entries])
+    _check_different([(table.doc_id, table.path) for table in listing.tables])
+    return listing
+
+
+def _check_different(files: Sequence[tuple[str, str]]) -> None:
+    for (doc_id, path), (next_id, next_path) in itertools.pairwise(files):
+        if doc_id == next_id and path == next_path:
+            raise SourceError(f"{one_line(path)} is in two of the sources; give each only once")
+        if doc_id == next_id:
+            raise SourceError(
+                f"two files would have the document id {one_line(doc_id)}: {one_line(path)} and "
+                f"{one_line(next_path)}; give one source a name, as in NAME=PATH"
+            )
+
+
+class _Walk:
+    """One pass over a folder source."""
+
+    def __init__(self, source: Source, selection: Selection, listing: Listing) -> None:
+        self.source = source
+        self.selection = selection
+        self.listing = listing
+        self.root = os.path.realpath(source.path)
+        self.glob = Glob(source.pattern) if source.pattern else None
+        self.linked: dict[str, str] = {}
+        """Real paths of the folders that were reached through a link, each with the first place of it."""
+
+    def take(self, path: str) -> None:
+        """Take everything below the source's folder.
+
+        Raises:
+            OSError: that folder can't be listed.
+        """
+        # A stack of our own: folders may lie deeper than Python may recurse.
+        waiting: list[tuple[os.DirEntry[str], str, tuple[str, ...]]]
+        waiting = [(entry, "", (self.root,)) for entry in reversed(_entries(path))]
+        while waiting:
+            entry, below, above = waiting.pop()
+            place = f"{below}/{entry.name}" if below else entry.name
+            if not _is_storable(place):
+                self._find(place, "failed", _NOT_UTF8)
+            elif entry.name.startswith("."):
+                self._find(place, "skipped", "hidden")
+            elif entry.is_symlink() and (trouble := self._link_trouble(entry.path, place, above)):
+                self._find(place, *trouble)
+            elif entry.is_dir():
+                inside = self._subfolder(entry.path, place)
+                real = os.path.realpath(entry.path) if entry.is_symlink() else f"{above[-1]}/{entry.name}"
+                chain = (*above, real)
+                waiting += [(each, place, chain) for each in reversed(inside)]
+            elif self.glob is None or self.glob.matches(place):
+                path = os.path.realpath(entry.path) if entry.is_symlink() else entry.path
+                _take(self.listing, self.source, place, path, self.selection)
+
+    def _subfolder(self, path: str, below: str) -> list[os.DirEntry[str]]:
+        """What is in a folder below the source; nothing where it is not to be read."""
+        if self.glob is not None and not self.glob.may_hold(below):
+            return []
+        try:
+            entries = _entries(path)
+        except OSError as error:
+            self._find(below, "failed", f"can't be listed: {error.strerror}", folder=True)
+            return []
+        if os.path.isdir(os.path.join(path, "_delta_log")):
+            self._find(below, "skipped", "a table, not documents", folder=True)
+            return []
+        return entries
+
+    def _link_trouble(self, path: str, place: str, above: tuple[str, ...]) -> tuple[Status, str] | None:
+        """Why a link is not followed; None where it is.
+
+        It must stay inside the source and not lead back to where we are; and a folder is entered through one link
+        only, because folders that link to each other have more paths than could ever be walked.
+        """
+        target = os.path.realpath(path)
+        try:
+            is_folder = stat.S_ISDIR(os.stat(path).st_mode)
+        except OSError as error:
+            return "failed", "a link in a loop" if error.errno == errno.ELOOP else "broken link"
+        if os.path.commonpath([self.root, target]) != self.root:
+            return "failed", "a link that leaves the source"
+        if target in above:
+            return "failed", "a link to a folder that holds it"
+        if is_folder and self.linked.setdefault(target, place) != place:
+            return "skipped", f"a link to a folder that was read as {self.linked[target]} already"
+        return None
+
+    def _find(self, below: str, status: Status, reason: str, *, folder: bool = False) -> None:
+        if self.glob is not None and not folder and not self.glob.matches(below) and not self.glob.may_hold(below):
+            return
+        doc_id = one_line(self.source.doc_id(below)) if reason == _NOT_UTF8 else self.source.doc_id(below)
+        if not self.selection.excludes(doc_id):
+            self.listing.findings.append(Finding(doc_id, status, reason))
+            if status == "failed":
+                self.listing.unseen.add(doc_id)
+
+
+def _entries(folder: str) -> list[os.DirEntry[str]]:
+    """What is in a folder, in order of name."""
+    with os.scandir(folder) as found:
+        return sorted(found, key=lambda entry: entry.name)
+
+
+def _take(listing: Listing, source: Source, below: str, path: str, selection: Selection) -> None:
+    """Put one file into the listing, as an entry, a table or a finding."""
+    doc_id = source.doc_id(below)
+    if not _is_storable(doc_id):
+        listing.findings.append(Finding(one_line(doc_id), "failed", _NOT_UTF8))
+        return
+    is_table = suffix_of(below) in TABLE_SUFFIXES
+    # A table that no glob names may still hold rows that one does.
+    if selection.excludes(doc_id) or not (is_table or selection.wants(doc_id)):
+        return
+    if finding := unread(doc_id, below):
+        listing.findings.append(finding)
+        return
+    try:
+        status = os.stat(path)
+    except OSError as error:
+        listing.findings.append(Finding(doc_id, "failed", f"can't be read: {error.strerror}"))
+        return
+    if not stat.S_ISREG(status.st_mode):
+        # Reading a pipe would wait for its writer for ever.
+        listing.findings.append(Finding(doc_id, "failed", "not a regular file"))
+        return
+    if is_table:
+        listing.tables.append(TableFile(doc_id, path, status.st_size, status.st_mtime_ns, source))
+    elif reason := selection.too_large(status.st_size):
+        listing.findings.append(Finding(doc_id, "failed", reason))
+    else:
+        how = format_of(doc_id, selection.format)
+        listing.entries.append(Entry(doc_id, path, status.st_size, status.st_mtime_ns, how))
+
+
+def _is_storable(name: str) -> bool:
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -1,0 +1,188 @@
+"""Parquet -> rows, streamed through its row groups; a row is found again by its index.
+
+The only module of this folder that knows pyarrow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import IO, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from chunkledger.documents.decoding import UndecodableError, text_in
+from chunkledger.documents.rows import Place, Row, RowError, TableError, row_of, usable_id
+from chunkledger.model import IntArray
+from chunkledger.settings import Settings
+
+_BATCH_BYTES = 8 * 1024 * 1024
+_MOST_BATCH_ROWS = 8192
+_BUFFER_BYTES = 1024 * 1024
+_LONGEST_REASON = 300
+
+
+def sizes(file: IO[bytes], settings: Settings) -> Iterator[tuple[Place, str | RowError, int]]:
+    """The place, the id (or what is wrong with it) and the bytes of text of every row; no text is made of them.
+
+    Raises:
+        TableError: it is no Parquet file, or has no such columns.
+    """
+    table = _opened(file)
+    _check_columns(table, settings)
+    offset = 0
+    for batch in _batches(table, range(table.num_row_groups), [settings.id_column, settings.text_column]):
+        ids = _plain(batch.column(settings.id_column))
+        for value, size in zip(ids, _lengths(batch.column(settings.text_column)), strict=True):
+            place = Place(offset + 1, offset)
+            offset += 1
+            try:
+                found = {settings.id_column: _text(settings.id_column, value, settings)}
+                yield place, usable_id(found, settings.id_column), size
+            except RowError as error:
+                yield place, error, size
+
+
+def rows_at(file: IO[bytes], places: Sequence[Place], settings: Settings) -> Iterator[tuple[Place, Row | RowError]]:
+    """The rows at these places, ascending by offset; only row groups that hold one are read.
+
+    Raises:
+        TableError: it is no Parquet file, or has no such columns.
+    """
+    table = _opened(file)
+    _check_columns(table, settings)
+    wanted = np.array([place.offset for place in places], np.int64)
+    columns = [
+        field.name for field in table.schema_arrow if _is_metadata(field.type) or _is_named(field.name, settings)
+    ]
+    counts = [table.metadata.row_group(number).num_rows for number in range(table.num_row_groups)]
+    borders = np.cumsum([0, *counts])
+    for group, (start, end) in enumerate(pairwise(borders.tolist())):
+        first, last = np.searchsorted(wanted, [start, end]).tolist()
+        if first == last:
+            continue
+        for batch in _batches(table, [group], columns):
+            following = int(np.searchsorted(wanted, start + len(batch)))
+            chosen = wanted[first:following] - start
+            values = [_chosen(column, chosen) for column in batch.columns]
+            for place, *row in zip(places[first:following], *values, strict=True):
+                yield place, _row(dict(zip(batch.schema.names, row, strict=True)), settings)
+            first, start = following, start + len(batch)
+            if first == last:
+                break
+
+
+def _opened(file: IO[bytes]) -> Any:  # noqa: ANN401 (pyarrow ships no types)
+    try:
+        return pq.ParquetFile(file, buffer_size=_BUFFER_BYTES, pre_buffer=False)
+    except (pa.ArrowException, OSError) as error:
+        raise TableError(f"is no Parquet file that can be read: {str(error)[:_LONGEST_REASON]}") from None
+
+
+def _check_columns(table: Any, settings: Settings) -> None:  # noqa: ANN401
+    schema = table.schema_arrow
+    for option, name in (("--id-column", settings.id_column), ("--text-column", settings.text_column)):
+        if schema.names.count(name) != 1:
+            known = ", ".join(schema.names[:20])
+            raise TableError(f"has not one column {name!r}; it has {known}; name it with {option}")
+    for name, fits in ((settings.id_column, _may_be_id), (settings.text_column, _may_be_text)):
+        kind = schema.field(name).type
+        if not fits(kind):
+            raise TableError(f"column {name!r} is {kind}, which is no {'text' if fits is _may_be_text else 'id'}")
+
+
+def _values(kind: Any) -> Any:  # noqa: ANN401
+    return kind.value_type if pa.types.is_dictionary(kind) else kind
+
+
+def _is_string(kind: Any) -> bool:  # noqa: ANN401
+    of = _values(kind)
+    return any(test(of) for test in (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view))
+
+
+def _is_binary(kind: Any) -> bool:  # noqa: ANN401
+    of = _values(kind)
+    return any(test(of) for test in (pa.types.is_binary, pa.types.is_large_binary, pa.types.is_binary_view))
+
+
+def _may_be_text(kind: Any) -> bool:  # noqa: ANN401
+    return _is_string(kind) or _is_binary(kind)
+
+
+def _may_be_id(kind: Any) -> bool:  # noqa: ANN401
+    return _may_be_text(kind) or bool(pa.types.is_integer(_values(kind)))
+
+
+def _is_metadata(kind: Any) -> bool:  # noqa: ANN401
+    """Whether a further column is metadata; bytes are not."""
+    return not _is_binary(kind) and not pa.types.is_fixed_size_binary(kind)
+
+
+def _is_named(name: str, settings: Settings) -> bool:
+    return name in (settings.id_column, settings.text_column)
+
+
+def _chosen(column: Any, indices: IntArray) -> list[Any]:  # noqa: ANN401
+    """The values at these indices."""
+    whole = _as_bytes(column) if _may_be_text(column.type) else column
+    try:
+        return _plain(whole.take(pa.array(indices)))
+    except pa.ArrowNotImplementedError:
+        values = _plain(whole)
+        return [values[index] for index in indices.tolist()]
+
+
+def _plain(column: Any) -> list[Any]:  # noqa: ANN401
+    """The column's values; strings as bytes, because Parquet's need not be UTF-8, and times as Arrow writes them."""
+    if _may_be_text(column.type):
+        return list(_as_bytes(column).to_pylist())
+    if pa.types.is_temporal(column.type):
+        return list(column.cast(pa.string()).to_pylist())
+    try:
+        return list(column.to_pylist())
+    except (ValueError, OverflowError, pa.ArrowException):
+        return [f"({column.type} that can't be read)"] * len(column)
+
+
+def _as_bytes(column: Any) -> Any:  # noqa: ANN401
+    if pa.types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    return column if pa.types.is_large_binary(column.type) else column.cast(pa.large_binary())
+
+
+def _batches(table: Any, groups: Sequence[int], columns: list[str] | None) -> Iterator[Any]:  # noqa: ANN401
+    """Record batches of some row groups, of some megabytes each by what the file says of itself."""
+    for group in groups:
+        about = table.metadata.row_group(group)
+        each = max(1, about.total_byte_size // max(1, about.num_rows))
+        rows = max(1, min(_MOST_BATCH_ROWS, _BATCH_BYTES // each))
+        try:
+            yield from table.iter_batches(rows, row_groups=[group], columns=columns)
+        except (pa.ArrowException, OSError) as error:
+            raise TableError(f"row group {group + 1} can't be read: {str(error)[:_LONGEST_REASON]}") from None
+
+
+def _lengths(column: Any) -> list[int]:  # noqa: ANN401
+    return [size or 0 for size in pc.binary_length(_as_bytes(column)).to_pylist()]
+
+
+def _row(values: Mapping[str, object], settings: Settings) -> Row | RowError:
+    try:
+        return row_of({name: _text(name, value, settings) for name, value in values.items()}, settings)
+    except RowError as error:
+        return error
+
+
+def _text(name: str, value: object, settings: Settings) -> object:
+    """The value, with bytes decoded: strictly those of an id or a text, as well as can be those of metadata."""
+    if not isinstance(value, bytes):
+        return value
+    if not _is_named(name, settings):
+        return value.decode("utf-8", "replace")
+    try:
+        return text_in(value, settings.source_encoding)
+    except UndecodableError as error:
+        raise RowError(f"{name!r}: {error}") from None

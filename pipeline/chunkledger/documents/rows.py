@@ -1,0 +1,161 @@
+"""A row of a table -> a document: what JSONL and Parquet have in common."""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from chunkledger.documents.decoding import repaired
+from chunkledger.settings import Settings
+
+MOST_METADATA_BYTES = 64 * 1024
+"""Larger metadata is left out and told: every chunk of the document would repeat it."""
+_LONGEST_ID = 1000
+_MOST_KEYS = 12
+
+
+class RowError(ValueError):
+    """A row that is no document; the message says why.
+
+    Attributes:
+        row_id: the row's id, where it has a usable one.
+    """
+
+    def __init__(self, reason: str, row_id: str | None = None) -> None:
+        super().__init__(reason)
+        self.row_id = row_id
+
+
+class TableError(ValueError):
+    """A table that can't be read as one; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a row is.
+
+    Attributes:
+        row: its number, from 1.
+        offset: byte of its line, or its index, as `Entry.offset`.
+    """
+
+    row: int
+    offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row that is a document.
+
+    Attributes:
+        row_id: its id, without the name of a source.
+        text: of the document; what can't be stored is U+FFFD.
+        metadata: the further columns, as JSON values.
+        replaced: how many characters of the text became U+FFFD.
+        dropped: bytes of metadata that were left out because they are too many.
+        sha256: of the text and the metadata, hexadecimal.
+    """
+
+    row_id: str
+    text: str
+    metadata: Mapping[str, object]
+    replaced: int
+    dropped: int
+    sha256: str
+
+
+def row_of(values: Mapping[str, object], settings: Settings) -> Row:
+    """The document that these values of a row make.
+
+    Args:
+        values: by column.
+        settings: which columns hold id and text.
+
+    Raises:
+        RowError: there is no usable id or no text.
+    """
+    row_id = usable_id(values, settings.id_column)
+    if settings.text_column not in values:
+        raise RowError(f"has no {settings.text_column!r}{_keys(values)}", row_id)
+    text = values[settings.text_column]
+    if not isinstance(text, str):
+        raise RowError(f"{settings.text_column!r} is {_kind(text)}, not text", row_id)
+    further, written = _metadata(values, (settings.id_column, settings.text_column), row_id)
+    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass"))
+    if further:
+        digest.update(b"\0" + written)
+    dropped = len(written) if len(written) > MOST_METADATA_BYTES else 0
+    whole, replaced = repaired(text.removeprefix("\ufeff"))
+    return Row(row_id, whole, {} if dropped else further, replaced, dropped, digest.hexdigest())
+
+
+def _metadata(values: Mapping[str, object], without: Sequence[str], row_id: str) -> tuple[dict[str, object], bytes]:
+    """The further columns as JSON values, and written."""
+    try:
+        found = {repaired(str(name))[0]: as_json(value) for name, value in values.items() if name not in without}
+        return found, json.dumps(found, ensure_ascii=False, sort_keys=True).encode("utf-8", "surrogatepass")
+    except RecursionError:
+        raise RowError("is nested too deeply", row_id) from None
+
+
+def usable_id(values: Mapping[str, object], column: str) -> str:
+    """The id of a row as text; whole numbers are taken too.
+
+    Raises:
+        RowError: there is none, or one that no table of ours can hold.
+    """
+    if column not in values:
+        raise RowError(f"has no {column!r}{_keys(values)}")
+    value = values[column]
+    if isinstance(value, bool) or not isinstance(value, str | int):
+        raise RowError(f"{column!r} is {_kind(value)}, not text or a whole number")
+    row_id = str(value)
+    if not row_id.strip():
+        raise RowError(f"{column!r} is empty")
+    if len(row_id) > _LONGEST_ID:
+        raise RowError(f"{column!r} has {len(row_id):,} characters; at most {_LONGEST_ID:,} are taken")
+    if repaired(row_id)[1]:
+        raise RowError(f"{column!r} holds a NUL or a lone surrogate")
+    return row_id
+
+
+def as_json(value: object) -> object:
+    """The value as JSON can hold it: dates as ISO 8601, what is no JSON type as its text, bytes left out."""
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else str(value)
+    if isinstance(value, Mapping):
+        return {str(name): as_json(item) for name, item in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, bytes | bytearray):
+        return [as_json(item) for item in value]
+    if isinstance(value, datetime.date | datetime.datetime | datetime.time):
+        return value.isoformat()
+    if isinstance(value, bytes | bytearray):
+        return f"({len(value):,} bytes)"
+    return str(value)
+
+
+def _keys(values: Mapping[str, object]) -> str:
+    names = [str(name) for name in values][:_MOST_KEYS]
+    more = ", …" if len(values) > _MOST_KEYS else ""
+    return f"; it has {', '.join(names)}{more}" if names else "; it has no columns"
+
+
+def _kind(value: object) -> str:
+    """What a value is, in words of JSON."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true or false"
+    if isinstance(value, int | float):
+        return "a number"
+    if isinstance(value, Mapping):
+        return "an object"
+    if isinstance(value, list | tuple):
+        return "a list"
+    return "text" if isinstance(value, str) else f"of type {type(value).__name__}"

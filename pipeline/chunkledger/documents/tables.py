@@ -1,0 +1,115 @@
+"""Tables -> their rows as entries: which documents a table holds, before any of them is read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from chunkledger.documents import jsonl, parquet
+from chunkledger.documents.files import opened
+from chunkledger.documents.formats import format_of, suffix_of
+from chunkledger.documents.rows import Place, RowError, TableError
+from chunkledger.documents.sources import Entry, Listing, Selection, TableFile, one_line
+from chunkledger.model import Finding
+from chunkledger.settings import Settings
+
+MOST_BAD_ROWS = 10_000
+"""Bad rows of one table beyond are counted in one finding."""
+_LONGEST_REASON = 200
+
+
+@dataclass(slots=True)
+class TableRows:
+    """What a table holds.
+
+    Attributes:
+        entries: its documents, in the order of the rows; ids may still be taken by others.
+        findings: rows that are no documents, or what is wrong with the table.
+        unseen: whether some rows can't be told, so that a document that is missing may be among them.
+    """
+
+    entries: list[Entry] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+    unseen: bool = False
+
+
+def is_parquet(path: str) -> bool:
+    """Whether a table is read as Parquet; else as JSON Lines."""
+    return suffix_of(path) == ".parquet"
+
+
+def rows_in(table: TableFile, settings: Settings, selection: Selection) -> TableRows:
+    """The documents of a table. All of it is read once, a piece at a time; what is wrong with it is a Finding."""
+    found = TableRows()
+    try:
+        for place, row_id, size in _ids(table, settings, selection):
+            _add(found, table, settings, selection, place, row_id, size)
+    except TableError as error:
+        found = TableRows([], [Finding(table.doc_id, "failed", str(error))], unseen=True)
+    except OSError as error:
+        found = TableRows([], [Finding(table.doc_id, "failed", f"can't be read: {error.strerror or error}")], True)
+    except Exception as error:  # whatever a library makes of a damaged file, it is the file's
+        found = TableRows([], [Finding(table.doc_id, "failed", unforeseen(error))], True)
+    if len(found.findings) > MOST_BAD_ROWS:
+        more = len(found.findings) - MOST_BAD_ROWS
+        found.findings[MOST_BAD_ROWS:] = [Finding(table.doc_id, "failed", f"{more:,} more rows are no documents")]
+    return found
+
+
+def unforeseen(error: Exception) -> str:
+    """What to say of a table whose reading failed in a way that nobody thought of."""
+    return f"can't be read: {type(error).__name__}: {str(error)[:_LONGEST_REASON]}"
+
+
+def with_rows(listing: Listing, found: list[tuple[TableFile, TableRows]]) -> None:
+    """Put the rows of the tables, in order of tables and rows, into the listing; an id that is taken is a Finding."""
+    taken = {entry.doc_id: "a file" for entry in listing.entries}
+    for table, rows in found:
+        for entry in rows.entries:
+            if before := taken.get(entry.doc_id):
+                reason = f"the id {one_line(entry.doc_id)!r} is that of {before} already"
+                rows.findings.append(Finding(table.doc_id, "failed", reason, entry.row, table.doc_id))
+                continue
+            taken[entry.doc_id] = f"row {entry.row:,} of {one_line(table.doc_id)}"
+            listing.entries.append(entry)
+        listing.findings += rows.findings
+        if rows.unseen:
+            listing.unseen.add(table.doc_id)
+    listing.findings.sort(key=lambda finding: (finding.doc_id, finding.row, finding.reason))
+
+
+def _ids(table: TableFile, settings: Settings, selection: Selection) -> Iterator[tuple[Place, str | RowError, int]]:
+    with opened(table.path) as file:
+        if is_parquet(table.path):
+            yield from parquet.sizes(file, settings)
+            return
+        for place, row in jsonl.all_rows(file, settings, selection.max_document_bytes):
+            if isinstance(row, RowError):
+                yield place, row, 0
+            else:
+                yield place, row.row_id, len(row.text.encode())
+
+
+def _add(
+    found: TableRows,
+    table: TableFile,
+    settings: Settings,
+    selection: Selection,
+    place: Place,
+    row_id: str | RowError,
+    size: int,
+) -> None:
+    known = row_id.row_id if isinstance(row_id, RowError) else row_id
+    if known is None:
+        found.unseen = True
+        found.findings.append(Finding(table.doc_id, "failed", str(row_id), place.row, table.doc_id))
+        return
+    doc_id = table.source.doc_id(known)
+    if not selection.wants(doc_id, table.doc_id):
+        return
+    trouble = str(row_id) if isinstance(row_id, RowError) else selection.too_large(size)
+    if trouble:
+        found.findings.append(Finding(doc_id, "failed", trouble, place.row, table.doc_id))
+        return
+    how = format_of(known, settings.format)
+    found.entries.append(Entry(doc_id, table.path, size, table.mtime_ns, how, table.doc_id, place.row, place.offset))

@@ -1,0 +1,100 @@
+"""Parts, each in document order -> all of their records in document order, with only a little of each in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+Batches = Callable[[Path], Iterator[pa.Table]]
+"""The records of a part, some at a time."""
+
+
+@dataclass(frozen=True, slots=True)
+class PartRange:
+    """A part, and the first and the last document id in it."""
+
+    path: Path
+    first: str
+    last: str
+
+
+def in_document_order(parts: Sequence[PartRange], read: Batches) -> Iterator[pa.Table]:
+    """The records of all parts by document id, those of one document in the order in which its part has them.
+
+    Parts that hold ids of a range of their own are passed on as they are. Where ranges overlap (rows of a table whose
+    ids are in no order, documents that kept their chunks), their records are merged. No document is in two parts.
+
+    Args:
+        parts: in any order.
+        read: gives the records of a part in its order.
+    """
+    for group in _overlapping(parts):
+        if len(group) == 1:
+            yield from read(group[0].path)
+        else:
+            yield from _merged([_Reader(read(part.path)) for part in group])
+
+
+def _overlapping(parts: Sequence[PartRange]) -> Iterator[list[PartRange]]:
+    """The parts by first id, together those whose ranges overlap."""
+    group: list[PartRange] = []
+    last = ""
+    for part in sorted(parts, key=lambda part: (part.first, part.last, part.path.name)):
+        if group and part.first > last:
+            yield group
+            group = []
+        last = max(last, part.last) if group else part.last
+        group.append(part)
+    if group:
+        yield group
+
+
+class _Reader:
+    """What has been read of one part and not been passed on."""
+
+    def __init__(self, batches: Iterator[pa.Table]) -> None:
+        self._batches = batches
+        self.rows: pa.Table | None = None
+        self.more()
+
+    def more(self) -> bool:
+        """Read on; whether there was something."""
+        following = next((batch for batch in self._batches if len(batch)), None)
+        if following is not None:
+            self.rows = following if self.rows is None else pa.concat_tables([self.rows, following])
+        return following is not None
+
+    @property
+    def last(self) -> str:
+        """The last document id that was read; its document may go on."""
+        assert self.rows is not None  # noqa: S101 (asked only of readers that hold rows)
+        return str(self.rows.column("doc_id")[-1].as_py())
+
+    def taken(self, bound: str | None) -> pa.Table:
+        """Take off the rows of documents before this id, or all of them."""
+        assert self.rows is not None  # noqa: S101 (as above)
+        count = len(self.rows)
+        if bound is not None:
+            count = int(pc.sum(pc.less(self.rows.column("doc_id"), bound)).as_py())
+        rows, left = self.rows.slice(0, count), self.rows.slice(count)
+        self.rows = left if len(left) else None
+        return rows
+
+
+def _merged(readers: list[_Reader]) -> Iterator[pa.Table]:
+    ended: set[int] = set()
+    while holding := [reader for reader in readers if reader.rows is not None]:
+        going_on = [reader for reader in holding if id(reader) not in ended]
+        bound = min((reader.last for reader in going_on), default=None)
+        rows = [taken for reader in holding if len(taken := reader.taken(bound))]
+        if rows:
+            table = pa.concat_tables(rows)
+            yield table.take(pc.sort_indices(table, [("doc_id", "ascending")])) if len(rows) > 1 else table
+        for reader in going_on:
+            # One whose document ends the bound, or that holds nothing now, has to say what comes next.
+            if (reader.rows is None or reader.last == bound) and not reader.more():
+                ended.add(id(reader))

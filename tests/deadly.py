@@ -1,0 +1,43 @@
+"""Document ids that are the end of any worker process that receives them; for tests of what goes on without it."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable
+from pathlib import Path
+
+
+class Deadly(str):
+    """An id that kills the process that unpickles it."""
+
+    __slots__ = ()
+
+    def __reduce__(self) -> tuple[Callable[..., object], tuple[object, ...]]:
+        return signal.raise_signal, (signal.SIGKILL,)
+
+
+class Endless(str):
+    """An id that never gets unpickled."""
+
+    __slots__ = ()
+
+    def __reduce__(self) -> tuple[Callable[..., object], tuple[object, ...]]:
+        return signal.pause, ()
+
+
+class DeadlyOnce(str):
+    """An id that kills the first process that unpickles it; a file of its name remembers that."""
+
+    __slots__ = ()
+
+    def __reduce__(self) -> tuple[Callable[..., object], tuple[object, ...]]:
+        return kill_once, (str(self),)
+
+
+def kill_once(path: str) -> str:
+    """Die if nobody has at this path yet."""
+    if not Path(path).exists():
+        Path(path).touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return path

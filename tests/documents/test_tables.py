@@ -1,0 +1,370 @@
+"""Tables of documents: what each row gives, JSON Lines or Parquet, and what is wrong with which row."""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+import json
+import tempfile
+import tracemalloc
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from chunkledger import Settings
+from chunkledger.documents import tables
+from chunkledger.documents.listing import listed
+from chunkledger.documents.reading import Read, documents_of
+from chunkledger.documents.sources import Listing, Selection, source_of
+from chunkledger.documents.tables import rows_in, with_rows
+from chunkledger.model import Finding
+from ledgers import write
+
+SETTINGS = Settings()
+ROWS = [
+    {"id": "b.md", "text": "# B\n\nTwo.\n", "lang": "en", "year": 2026},
+    {"id": "a", "text": "One.\r\nHalf.\r", "lang": "fr", "year": 2025},
+    {"id": "c/d.rst", "text": "Three \u6f22.", "lang": None, "year": None},
+]
+
+
+def _jsonl(rows: list[dict[str, Any]]) -> str:
+    return "".join(f"{json.dumps(row)}\n" for row in rows)
+
+
+def _parquet(path: Path, rows: list[dict[str, Any]] | pa.Table, **options: Any) -> Path:  # noqa: ANN401
+    table = rows if isinstance(rows, pa.Table) else pa.Table.from_pylist(rows)
+    pq.write_table(table, path, **options)
+    return path
+
+
+def _listing(*sources: Path | str, made: Settings = SETTINGS, **selection: Any) -> Listing:  # noqa: ANN401
+    chosen = Selection(format=made.format, **selection)
+    found = listed([source_of(str(source)) for source in sources], chosen)
+    with_rows(found, [(table, rows_in(table, made, chosen)) for table in found.tables])
+    return found
+
+
+def _reads(listing: Listing, made: Settings = SETTINGS, longest: int = 1_000_000) -> list[Read]:
+    return list(documents_of(listing.entries, made, longest))
+
+
+def _told(listing: Listing) -> list[tuple[str, str]]:
+    return [(finding.doc_id, finding.message) for finding in listing.findings]
+
+
+@pytest.mark.parametrize("name", ["faq.jsonl", "faq.ndjson", "faq.parquet"])
+def test_row_is_a_document(tmp_path: Path, name: str) -> None:
+    """Id and text by their columns, the rest as metadata; the suffix of the id says how the text is read."""
+    if name.endswith(".parquet"):
+        _parquet(tmp_path / name, ROWS)
+    else:
+        write(tmp_path, {name: _jsonl(ROWS)})
+    listing = _listing(tmp_path / name)
+    assert [(entry.table, entry.row, entry.origin) for entry in listing.entries] == [
+        (name, number, name) for number in (1, 2, 3)
+    ]
+    found = [read.document for read in _reads(listing)]
+    assert [(document.doc_id, document.text, document.format) for document in found if document] == [
+        ("b.md", "# B\n\nTwo.\n", "markdown"),
+        ("a", "One.\r\nHalf.\r", "plain"),
+        ("c/d.rst", "Three \u6f22.", "rst"),
+    ]
+    assert [dict(document.metadata) for document in found if document] == [
+        {"lang": row["lang"], "year": row["year"]} for row in ROWS
+    ]
+
+
+def test_both_kinds_of_table_give_the_same(tmp_path: Path) -> None:
+    """Text, metadata and hash do not depend on the file format, so that a corpus may change it without a new chunk."""
+    write(tmp_path, {"a/t.jsonl": _jsonl(ROWS), "b/none": ""})
+    _parquet(tmp_path / "b" / "t.parquet", ROWS)
+    lines, columns = (_reads(_listing(tmp_path / name)) for name in ("a/t.jsonl", "b/t.parquet"))
+    assert [read.document for read in lines] == [read.document for read in columns]
+
+
+def test_name_of_the_source_prefixes_rows(tmp_path: Path) -> None:
+    """As it does for files."""
+    write(tmp_path, {"t.jsonl": _jsonl(ROWS)})
+    listing = _listing(f"hb={tmp_path}/t.jsonl")
+    assert [entry.doc_id for entry in listing.entries] == ["hb/b.md", "hb/a", "hb/c/d.rst"]
+    assert [read.document.doc_id for read in _reads(listing) if read.document] == ["hb/b.md", "hb/a", "hb/c/d.rst"]
+
+
+def test_bad_lines_are_findings_with_their_number(tmp_path: Path) -> None:
+    """Blank lines count as lines and are no rows; everything else is read."""
+    lines = [
+        b'\xef\xbb\xbf{"id": "a", "text": "One."}',
+        b"",
+        b"{not json}",
+        b'["a", "b"]',
+        b'{"id": "b", "text": null}',
+        b'{"id": "c", "text": "caf\xe9"}',
+        b'{"text": "no id"}',
+        b"[" * 100_000,
+        b'{"id": ' + b"9" * 5000 + b', "text": "x"}',
+        b'{"id": "d", "text": "Two.", "score": NaN}',
+        b'{"id": "e", "text": " \\n"}',
+        b'{"id": "f", "text": "a\\u0000b\\ud800"}',
+        b'{"id": "g", "text": "last"}',
+    ]
+    write(tmp_path, {"t.jsonl": b"\n".join(lines)})
+    listing = _listing(tmp_path / "t.jsonl")
+    assert [entry.doc_id for entry in listing.entries] == ["a", "d", "e", "f", "g"]
+    told = _told(listing)
+    offset = sum(len(line) + 1 for line in lines[:5])
+    assert told[0] == ("b", "row 5 of t.jsonl: 'text' is null, not text")
+    assert [(doc_id, reason.partition(" (line 1")[0].partition(":")[0]) for doc_id, reason in told[1:]] == [
+        ("t.jsonl", f"row {number}") for number in (3, 4, 6, 7, 8, 9)
+    ]
+    assert told[1][1].startswith("row 3: is not JSON: Expecting property name")
+    assert told[2][1] == "row 4: is not a JSON object"
+    assert told[3][1].startswith(f"row 6: (at byte {offset:,} of the file) byte 24 (0xe9) is not UTF-8")
+    assert told[4][1] == "row 7: has no 'id'; it has text"
+    assert told[5][1].startswith("row 8: is not JSON: ")
+    assert listing.unseen == {"t.jsonl"}
+    findings = [read.finding for read in _reads(listing)]
+    assert findings == [
+        None,
+        None,
+        Finding("e", "skipped", "empty", 11, "t.jsonl"),
+        Finding("f", "ok", "2 NUL or surrogate characters replaced by U+FFFD", 12, "t.jsonl"),
+        None,
+    ]
+
+
+def test_line_in_another_encoding(tmp_path: Path) -> None:
+    """A line that is not UTF-8 is read in the encoding that was named."""
+    write(tmp_path, {"t.jsonl": '{"id": "a", "text": "caf\u00e9"}\n'.encode("cp1252")})
+    made = Settings(source_encoding="cp1252")
+    [read] = _reads(_listing(tmp_path / "t.jsonl", made=made), made)
+    assert read.document is not None
+    assert read.document.text == "caf\u00e9"
+
+
+def test_utf16_lines_fail_as_a_table(tmp_path: Path) -> None:
+    """Lines of UTF-16 can't be told apart by bytes."""
+    write(tmp_path, {"t.jsonl": '\ufeff{"id": "a", "text": "x"}\n'.encode("utf-16-le")})
+    listing = _listing(tmp_path / "t.jsonl")
+    assert (_told(listing), listing.unseen) == (
+        [("t.jsonl", "is UTF-16; JSON Lines are read as UTF-8 only")],
+        {"t.jsonl"},
+    )
+
+
+def test_document_of_a_row_that_is_too_large_fails(tmp_path: Path) -> None:
+    """The limit is on the text, whatever JSON takes for it."""
+    rows = [{"id": "a", "text": "x" * 100}, {"id": "b", "text": "x" * 101}]
+    write(tmp_path, {"t.jsonl": _jsonl(rows)})
+    _parquet(tmp_path / "u.parquet", [{**row, "id": row["id"] + "2"} for row in rows])
+    listing = _listing(tmp_path, max_document_bytes=100)
+    assert [entry.doc_id for entry in listing.entries] == ["a", "a2"]
+    reason = "101 bytes, over the limit of 100; raise --max-document-bytes"
+    assert _told(listing) == [("b", f"row 2 of t.jsonl: {reason}"), ("b2", f"row 2 of u.parquet: {reason}")]
+
+
+def test_endless_line_is_not_held_in_memory(tmp_path: Path) -> None:
+    """A line that no document of the allowed size needs is passed over piece by piece; the next row is found."""
+    with (tmp_path / "t.jsonl").open("wb") as file:
+        file.write(b'{"id": "a", "text": "')
+        for _ in range(64):
+            file.write(b"x" * 1_000_000)
+        file.write(b'"}\n{"id": "b", "text": "Two."}\n')
+    tracemalloc.start()
+    try:
+        listing = _listing(tmp_path / "t.jsonl", max_document_bytes=1000)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 16_000_000
+    assert _told(listing) == [("t.jsonl", "row 1: has over 1,054,576 bytes; raise --max-document-bytes")]
+    assert [read.document.text for read in _reads(listing, longest=1000) if read.document] == ["Two."]
+
+
+def test_bad_rows_of_parquet_are_findings_with_their_number(tmp_path: Path) -> None:
+    """Null ids and texts, and bytes that are not UTF-8, are told by row."""
+    ids = pa.array(["a", None, "c", "d", ""])
+    texts = pa.array([b"One.", b"x", None, b"caf\xe9", b"y"], pa.binary())
+    _parquet(tmp_path / "t.parquet", pa.table({"id": ids, "text": texts}))
+    listing = _listing(tmp_path / "t.parquet")
+    assert _told(listing) == [
+        ("t.parquet", "row 2: 'id' is null, not text or a whole number"),
+        ("t.parquet", "row 5: 'id' is empty"),
+    ]
+    first, third, fourth = _reads(listing)
+    assert first.document is not None
+    assert (third.finding, third.sha256) == (Finding("c", "failed", "'text' is null, not text", 3, "t.parquet"), "")
+    assert fourth.finding is not None
+    assert fourth.finding.message.startswith("row 4 of t.parquet: 'text': byte 3 (0xe9) is not UTF-8")
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pa.string(),
+        pa.large_string(),
+        pa.string_view(),
+        pa.binary(),
+        pa.large_binary(),
+        pa.dictionary(pa.int32(), pa.string()),
+    ],
+    ids=str,
+)
+def test_every_type_of_text_is_read(tmp_path: Path, kind: pa.DataType) -> None:
+    """Text may be stored in any of Arrow's ways."""
+    values = ["One.", "Two \u6f22.", "One."]
+    texts = pa.array(values).dictionary_encode() if pa.types.is_dictionary(kind) else pa.array(values).cast(kind)
+    _parquet(tmp_path / "t.parquet", pa.table({"id": pa.array([3, 1, 2], pa.uint16()), "text": texts}))
+    found = [read.document for read in _reads(_listing(tmp_path / "t.parquet"))]
+    assert [(document.doc_id, document.text) for document in found if document] == [
+        ("3", "One."), ("1", "Two \u6f22."), ("2", "One."),
+    ]  # fmt: skip
+
+
+def test_further_columns_of_any_type(tmp_path: Path) -> None:
+    """Dates, decimals, lists and structs become JSON; bytes are left out; what Python can't hold loses nothing else."""
+    table = pa.table(
+        {
+            "id": ["a"],
+            "text": ["One."],
+            "day": pa.array([datetime.date(2026, 3, 1)]),
+            "moment": pa.array([1_700_000_000_123_456_789], pa.timestamp("ns")),
+            "price": pa.array([decimal.Decimal("1.50")]),
+            "tags": pa.array([["x", "y"]]),
+            "place": pa.array([{"city": "Turku"}]),
+            "image": pa.array([b"\x89PNG"]),
+            "far": pa.array([[253_402_300_800_000]], pa.list_(pa.timestamp("ms"))),
+        }
+    )
+    [read] = _reads(_listing(_parquet(tmp_path / "t.parquet", table)))
+    assert read.document is not None
+    assert dict(read.document.metadata) == {
+        "day": "2026-03-01",
+        "moment": "2023-11-14 22:13:20.123456789",
+        "price": "1.50",
+        "tags": ["x", "y"],
+        "place": {"city": "Turku"},
+        "far": "(list<element: timestamp[ms]> that can't be read)",
+    }
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"no parquet at all", "is no Parquet file that can be read: "),
+        (b"", "is no Parquet file that can be read: "),
+        (
+            pa.table({"key": ["a"], "body": ["x"]}),
+            "has not one column 'id'; it has key, body; name it with --id-column",
+        ),
+        (pa.table({"id": ["a"], "text": [1]}), "column 'text' is int64, which is no text"),
+        (pa.table({"id": [1.5], "text": ["x"]}), "column 'id' is double, which is no id"),
+    ],
+)
+def test_table_that_is_none_fails_as_a_whole(tmp_path: Path, content: bytes | pa.Table, reason: str) -> None:
+    """The finding goes by the id of the table's file, and what it held is not known to be gone."""
+    if isinstance(content, bytes):
+        write(tmp_path, {"t.parquet": content})
+    else:
+        _parquet(tmp_path / "t.parquet", content)
+    listing = _listing(tmp_path)
+    [(doc_id, told)] = _told(listing)
+    assert (listing.entries, listing.unseen, doc_id) == ([], {"t.parquet"}, "t.parquet")
+    assert told.startswith(reason)
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.integers(0, 4000), st.binary(min_size=1, max_size=8))
+def test_damaged_parquet_is_a_finding_or_other_rows(place: int, damage: bytes) -> None:
+    """Damage anywhere in the file raises nothing."""
+    file = pa.BufferOutputStream()
+    pq.write_table(pa.Table.from_pylist(ROWS * 20), file, row_group_size=20)
+    content = bytearray(file.getvalue().to_pybytes())
+    content[place % len(content) : place % len(content) + len(damage)] = damage
+    with tempfile.TemporaryDirectory() as folder:
+        write(Path(folder), {"t.parquet": bytes(content)})
+        listing = _listing(folder)
+        assert len(_reads(listing)) == len(listing.entries)
+
+
+def test_id_that_is_taken_is_a_finding(tmp_path: Path) -> None:
+    """A row can't take the place of a file or of another row: the first one stays, and the run goes on."""
+    write(
+        tmp_path,
+        {
+            "a.md": "A file.\n",
+            "t.jsonl": _jsonl([{"id": "a.md", "text": "x"}, {"id": "b", "text": "y"}, {"id": "b", "text": "z"}]),
+            "u.jsonl": _jsonl([{"id": "b", "text": "w"}]),
+        },
+    )
+    listing = _listing(tmp_path)
+    assert [(entry.doc_id, entry.table) for entry in listing.entries] == [("a.md", ""), ("b", "t.jsonl")]
+    assert _told(listing) == [
+        ("t.jsonl", "row 1: the id 'a.md' is that of a file already"),
+        ("t.jsonl", "row 3: the id 'b' is that of row 2 of t.jsonl already"),
+        ("u.jsonl", "row 1: the id 'b' is that of row 2 of t.jsonl already"),
+    ]
+    assert listing.unseen == set()
+
+
+def test_globs_choose_rows(tmp_path: Path) -> None:
+    """Rows are chosen by their own id or by their table's, and shut out by either."""
+    write(tmp_path, {"t.jsonl": _jsonl(ROWS), "u.jsonl": _jsonl([{"id": "z", "text": "x"}])})
+    for selection, ids in (
+        ({"include": ("*.md",)}, ["b.md"]),
+        ({"include": ("u.jsonl",)}, ["z"]),
+        ({"exclude": ("u.*",)}, ["b.md", "a", "c/d.rst"]),
+        ({"exclude": ("c/*", "z")}, ["b.md", "a"]),
+    ):
+        assert [entry.doc_id for entry in _listing(tmp_path, **selection).entries] == ids
+
+
+def test_rows_are_found_again_in_any_part_of_a_table(tmp_path: Path) -> None:
+    """Any run of rows, across the borders of row groups and batches, gives the texts that were listed."""
+    rows = [
+        {"id": f"{number * 7919 % 1000:03}", "text": f"Row {number}. " * (number % 50 + 1)} for number in range(1000)
+    ]
+    _parquet(tmp_path / "t.parquet", rows, row_group_size=130)
+    listing = _listing(tmp_path)
+    for start, end in ((0, 1000), (128, 133), (260, 261), (999, 1000), (5, 700)):
+        chosen = listing.entries[start:end]
+        found = list(documents_of(chosen, SETTINGS, 100_000))
+        assert [read.document.text for read in found if read.document] == [row["text"] for row in rows[start:end]]
+    scattered = listing.entries[3::97]
+    found = list(documents_of(scattered, SETTINGS, 100_000))
+    assert [read.document.text for read in found if read.document] == [row["text"] for row in rows[3::97]]
+
+
+@pytest.mark.parametrize("name", ["t.jsonl", "t.parquet"])
+def test_table_that_changed_meanwhile_fails_by_row(tmp_path: Path, name: str) -> None:
+    """A row that is not what was listed is left for the next run, and never read under a wrong id."""
+    rows = [{"id": "a", "text": "One."}, {"id": "b", "text": "Two."}]
+    later = [{"id": "x", "text": "One."}]
+    if name.endswith("jsonl"):
+        write(tmp_path, {name: _jsonl(rows)})
+        listing = _listing(tmp_path)
+        write(tmp_path, {name: _jsonl(later)})
+    else:
+        _parquet(tmp_path / name, rows)
+        listing = _listing(tmp_path)
+        _parquet(tmp_path / name, later)
+    found = _reads(listing)
+    assert [(read.document, read.finding and read.finding.status) for read in found] == [(None, "failed")] * 2
+    (tmp_path / name).unlink()
+    assert [read.finding and read.finding.reason for read in _reads(listing)] == [
+        "its table can't be read: No such file or directory"
+    ] * 2
+
+
+def test_bad_rows_beyond_a_number_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file that is no table at all does not give a finding for each of its million lines."""
+    monkeypatch.setattr(tables, "MOST_BAD_ROWS", 3)
+    write(tmp_path, {"t.jsonl": "not json\n" * 10})
+    told = _told(_listing(tmp_path))
+    assert len(told) == 4
+    assert told[0] == ("t.jsonl", "7 more rows are no documents")

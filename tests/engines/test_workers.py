@@ -1,0 +1,57 @@
+"""Workers tell what became of each task, and whether it is the tasks that are at fault."""
+
+from __future__ import annotations
+
+import operator
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from chunkledger.engines.workers import Died, Workers
+from deadly import Deadly
+
+
+def test_every_task_has_an_outcome() -> None:
+    """Results come with their keys, also of tasks that were added while the others were done."""
+    with Workers[int](2) as workers:
+        for number in range(5):
+            workers.submit(number, operator.mul, number, number, seconds=60)
+        found = {}
+        for number, outcome in workers.outcomes():
+            found[number] = outcome
+            if number == 4:
+                workers.submit(10, operator.neg, 10, seconds=60)
+    assert found == {0: 0, 1: 1, 2: 4, 3: 9, 4: 16, 10: -10}
+
+
+def test_process_that_dies_is_told_and_replaced() -> None:
+    """The tasks that follow are done by another one."""
+    with Workers[str](1) as workers:
+        workers.submit("bad", len, Deadly("x"), seconds=60)
+        workers.submit("good", len, "x", seconds=60)
+        assert list(workers.outcomes()) == [("bad", Died("its process was killed, as by lack of memory")), ("good", 1)]
+
+
+def test_what_a_task_raises_is_raised() -> None:
+    """An error is the driver's to handle."""
+    with Workers[int](1) as workers:
+        workers.submit(1, operator.truediv, 1, 0, seconds=60)
+        with pytest.raises(ZeroDivisionError):
+            list(workers.outcomes())
+
+
+def test_script_without_a_main_guard_is_told(tmp_path: Path) -> None:
+    """Each worker would run the script again; the message says what to do, and no document is blamed."""
+    script = tmp_path / "script.py"
+    script.write_text(
+        f"import chunkledger\nchunkledger.ingest([{str(tmp_path / 'docs')!r}], {str(tmp_path / 'ledger')!r}, jobs=1)\n",
+        "utf-8",
+    )
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "a.md").write_text("One.\n", "utf-8")
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1].startswith("chunkledger.errors.LedgerError: worker processes can't be started")
+    assert "jobs at 0" in done.stderr.splitlines()[-1]
