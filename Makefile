@@ -35,7 +35,7 @@ $(VENV)/.check: $(BIN)/python $(SOURCES)
 
 demo: $(VENV)/.core  ## ingest sample_corpus, report on it, pack a slot from it
 	@rm -rf $(DEMO) && mkdir -p $(DEMO)
-	@echo '--- ingest: two of the files are bad on purpose, so the exit code is 3'
+	@echo '--- ingest: three of the documents are bad on purpose, so the exit code is 3'
 	@$(BIN)/chunkledger ingest sample_corpus --out $(DEMO)/ledger --slot-tokens 4000 || test $$? -eq 3
 	@echo; echo '--- report: which chunks do not suit the slot, and what is to blame'
 	@$(BIN)/chunkledger report $(DEMO)/ledger --top 5
