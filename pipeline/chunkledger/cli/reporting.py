@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 from rich.table import Table
 
 from chunkledger.cli.output import cell, console, table
-from chunkledger.outliers.summary import SIZES, Place, Summary, summary
 from chunkledger.settings import Settings
 from chunkledger.store.ledger import open_ledger
+
+if TYPE_CHECKING:
+    from chunkledger.outliers.summary import Place, Summary
 
 
 def report_command(
@@ -21,6 +23,8 @@ def report_command(
     window: Annotated[int, typer.Option(min=1, help="Context window to compare the corpus with.")] = 128_000,
 ) -> None:
     """Tell which chunks of LEDGER do not suit the slot, what is to blame, and where."""
+    from chunkledger.outliers.summary import summary  # not at the top: ingest would carry polars along, 25 MB
+
     found = summary(open_ledger(ledger), top=top)
     if format == "json":
         print(json.dumps(found.as_dict() | {"window": window, "fits_whole": found.fits_whole(window)}, indent=1))
@@ -53,10 +57,10 @@ def _totals(found: Summary, window: int) -> str:
 
 
 def _sizes(found: Summary) -> Table:
-    names = list(found.percentiles[SIZES[0]])
+    names = list(next(iter(found.percentiles.values())))
     rows = table("", *names, right=tuple(names))
-    for size in SIZES:
-        rows.add_row(cell(size), *(cell(value) for value in found.percentiles[size].values()))
+    for size, values in found.percentiles.items():
+        rows.add_row(cell(size), *(cell(value) for value in values.values()))
     return rows
 
 
