@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -34,12 +35,25 @@ def test_process_that_dies_is_told_and_replaced() -> None:
         assert list(workers.outcomes()) == [("bad", Died("its process was killed, as by lack of memory")), ("good", 1)]
 
 
-def test_what_a_task_raises_is_raised() -> None:
-    """An error is the driver's to handle."""
+def test_error_of_the_system_is_raised() -> None:
+    """A disk that is full is no fault of a task."""
+    with Workers[int](1) as workers:
+        workers.submit(1, os.listdir, "/nowhere/at/all", seconds=60)
+        with pytest.raises(FileNotFoundError):
+            list(workers.outcomes())
+
+
+def test_unforeseen_error_is_told() -> None:
+    """What nobody thought of is the task's, and the next one is done by a new process."""
     with Workers[int](1) as workers:
         workers.submit(1, operator.truediv, 1, 0, seconds=60)
-        with pytest.raises(ZeroDivisionError):
-            list(workers.outcomes())
+        workers.submit(2, bytearray, 2**60, seconds=60)
+        workers.submit(3, operator.neg, 1, seconds=60)
+        found = dict(workers.outcomes())
+    assert found[1] == Died(
+        "its process met ZeroDivisionError: division by zero; this is a fault of chunkledger, please report it"
+    )
+    assert (found[2], found[3]) == (Died("its process ran out of memory"), -1)
 
 
 def test_script_without_a_main_guard_is_told(tmp_path: Path) -> None:

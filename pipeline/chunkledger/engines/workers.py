@@ -21,6 +21,7 @@ from chunkledger.errors import ChunkledgerError
 
 Key = TypeVar("Key")
 _POLL_SECONDS = 1.0
+_LONGEST_REASON = 200
 _MOST_STILLBORN = 3
 """Processes in a row that end before they can do anything: then it is not the tasks that are at fault."""
 
@@ -31,7 +32,7 @@ class WorkerError(ChunkledgerError):
 
 @dataclass(frozen=True, slots=True)
 class Died:
-    """Instead of a result: the process that worked on the task ended, or was ended.
+    """Instead of a result: the process that worked on the task ended, was ended, or met something unforeseen.
 
     Attributes:
         why: for people.
@@ -98,10 +99,11 @@ class Workers(Generic[Key]):
         self._waiting.append(_Task(key, call, arguments, seconds))
 
     def outcomes(self) -> Iterator[tuple[Key, Any]]:
-        """What became of each task, as it is done: what its call returned, or `Died`. What it raised is raised here.
+        """What became of each task, as it is done: what its call returned, or `Died`.
 
         Raises:
             WorkerError: no process can be started.
+            OSError, ChunkledgerError: a call raised it, which is the system's fault or the user's and not its task's.
         """
         while self._waiting or self._running:
             self._start()
@@ -116,6 +118,12 @@ class Workers(Generic[Key]):
                         self._waiting.appendleft(running.task)
                         continue
                     result = Died(running.worker.why)
+                except (OSError, ChunkledgerError):
+                    raise
+                except Exception as error:
+                    # Nobody knows what state the process is in, least of all where memory ran out.
+                    running.worker.end()
+                    result = Died(_said(error))
                 else:
                     self._idle.append(running.worker)
                 yield running.task.key, result
@@ -182,6 +190,13 @@ class _Worker:
     def end(self) -> None:
         """Let go of it."""
         self._pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _said(error: Exception) -> str:
+    if isinstance(error, MemoryError):
+        return "its process ran out of memory"
+    said = str(error).partition("\n")[0][:_LONGEST_REASON]
+    return f"its process met {type(error).__name__}: {said}; this is a fault of chunkledger, please report it"
 
 
 def _hold_on(watched: Connection) -> None:
