@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from chunkledger import Settings, ingest, open_ledger
+from chunkledger.documents import tables
 from chunkledger.documents.sources import Selection
 from chunkledger.store.run_report import Run
 from chunkledger.verification import verify
@@ -169,3 +170,20 @@ def test_everything_fails(corpus: Path) -> None:
             path.write_bytes(b"\xff")
     run = _ingest(corpus)
     assert (run.ok, run.kept, rows_of(corpus / "ledger")) == (0, 8, before)
+
+
+def test_table_that_became_a_pipe_keeps_its_rows(corpus: Path) -> None:
+    """Regression: a table that was no regular file any more failed, and its rows passed for deleted."""
+    before = rows_of(corpus / "ledger")
+    (corpus / "docs" / "t.jsonl").unlink()
+    os.mkfifo(corpus / "docs" / "t.jsonl")
+    run = _ingest(corpus)
+    assert (run.failed, run.kept, rows_of(corpus / "ledger")) == (1, 4, before)
+
+
+def test_rows_beyond_the_findings_of_a_table_are_kept(corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Regression: bad rows that were only counted lost their chunks."""
+    before = rows_of(corpus / "ledger")
+    monkeypatch.setattr(tables, "MOST_BAD_ROWS", 2)
+    write(corpus / "docs", {"t.jsonl": "".join(f'{{"id": "r{n}", "text": null}}\n' for n in range(4))})
+    assert (_ingest(corpus).kept, rows_of(corpus / "ledger")) == (4, before)

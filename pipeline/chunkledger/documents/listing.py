@@ -159,11 +159,11 @@ def _take(listing: Listing, source: Source, below: str, path: str, selection: Se
     try:
         status = os.stat(path)
     except OSError as error:
-        listing.findings.append(Finding(doc_id, "failed", f"can't be read: {error.strerror}"))
+        _fail(listing, doc_id, f"can't be read: {error.strerror}")
         return
     if not stat.S_ISREG(status.st_mode):
         # Reading a pipe would wait for its writer for ever.
-        listing.findings.append(Finding(doc_id, "failed", "not a regular file"))
+        _fail(listing, doc_id, "not a regular file")
         return
     if is_table:
         listing.tables.append(TableFile(doc_id, path, status.st_size, status.st_mtime_ns, source))
@@ -172,6 +172,12 @@ def _take(listing: Listing, source: Source, below: str, path: str, selection: Se
     else:
         how = format_of(doc_id, selection.format)
         listing.entries.append(Entry(doc_id, path, status.st_size, status.st_mtime_ns, how))
+
+
+def _fail(listing: Listing, doc_id: str, reason: str) -> None:
+    """Tell of a file of which it is not known what it holds; it may be a table."""
+    listing.findings.append(Finding(doc_id, "failed", reason))
+    listing.unseen.add(doc_id)
 
 
 def _is_storable(name: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import itertools
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import IO
@@ -56,7 +57,8 @@ def documents_of(entries: Iterable[Entry], settings: Settings, longest: int) -> 
 def _file(entry: Entry, settings: Settings, longest: int) -> Read:
     try:
         with opened(entry.path) as file:
-            raw = file.read(longest + 1)
+            # Not longest + 1: a buffer of that size would be made for every file, whatever it holds.
+            raw = file.read(min(longest, max(entry.size, os.fstat(file.fileno()).st_size)) + 1)
     except OSError as error:
         return _failed(entry, f"can't be read: {error.strerror}")
     if len(raw) > longest:

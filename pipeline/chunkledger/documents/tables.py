@@ -52,6 +52,8 @@ def rows_in(table: TableFile, settings: Settings, selection: Selection) -> Table
         found = TableRows([], [Finding(table.doc_id, "failed", unforeseen(error))], True)
     if len(found.findings) > MOST_BAD_ROWS:
         more = len(found.findings) - MOST_BAD_ROWS
+        # Which documents those rows are is not told any more, so none of the table's can be said to be gone.
+        found.unseen = True
         found.findings[MOST_BAD_ROWS:] = [Finding(table.doc_id, "failed", f"{more:,} more rows are no documents")]
     return found
 

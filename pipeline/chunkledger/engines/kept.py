@@ -49,7 +49,10 @@ def kept_documents(ledger: Ledger, seen: Mapping[str, str], unseen: Collection[s
         seen: document id -> `ok`, `skipped` or `failed`, for every document of this run.
         unseen: ids of folders, links and tables of which it is not known what they hold.
     """
-    before = {state["doc_id"]: state for state in ledger.documents().to_pylist() if state["status"] != "skipped"}
+    states_before = [state for state in ledger.documents().to_pylist() if state["status"] != "skipped"]
+    # An id may have findings too, as a row whose id was taken; its chunks come from where it was well.
+    states_before.sort(key=lambda state: state["status"] in ("ok", "kept"))
+    before = {state["doc_id"]: state for state in states_before}
     kept: set[str] = set()
     states: list[DocumentState] = []
     for doc_id in pc.unique(ledger.chunks(["doc_id"]).column("doc_id")).to_pylist():

@@ -22,7 +22,7 @@ from chunkledger.errors import ChunkledgerError
 Key = TypeVar("Key")
 _POLL_SECONDS = 1.0
 _LONGEST_REASON = 200
-_MOST_STILLBORN = 3
+_MOST_STILLBORN = 20
 """Processes in a row that end before they can do anything: then it is not the tasks that are at fault."""
 
 
@@ -125,6 +125,7 @@ class Workers(Generic[Key]):
                     running.worker.end()
                     result = Died(_said(error))
                 else:
+                    self._stillborn = 0
                     self._idle.append(running.worker)
                 yield running.task.key, result
             self._end_late_ones()
