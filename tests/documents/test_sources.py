@@ -319,6 +319,12 @@ def test_glob_is_a_source(tmp_path: Path, pattern: str, ids: list[str]) -> None:
     assert _ids(_listing(f"hb={tmp_path}/{pattern}")) == [f"hb/{name}" for name in ids]
 
 
+def test_named_glob_in_the_working_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Regression: a name before a glob without a folder was taken for a part of the glob."""
+    monkeypatch.chdir(write(tmp_path, {"a.md": "x"}))
+    assert _ids(_listing("hb=*.md")) == ["hb/a.md"]
+
+
 def test_glob_says_nothing_of_what_it_does_not_match(tmp_path: Path) -> None:
     """Hidden files and unknown suffixes elsewhere are none of its business."""
     write(tmp_path, {"a.md": "x", "logo.png": "x", ".b.md": "x", "sub/.hidden/c.md": "x"})

@@ -145,9 +145,12 @@ def source_of(argument: str) -> Source:
         SourceError: there is no such file or folder.
     """
     named = _NAMED.fullmatch(argument)
-    for name, path in [("", argument), *([(named[1], named[2])] if named else [])]:
+    readings = [("", argument), *([(named[1], named[2])] if named else [])]
+    for name, path in readings:
         if os.path.exists(path):
             return Source(Path(path).absolute(), name)
+    # The name first: as a glob of its own, `docs=*.md` would be one for files that are called so.
+    for name, path in reversed(readings):
         if MAGIC.search(path) and (found := _globbed(path, name)):
             return found
     raise SourceError(f"no such file or folder: {one_line(argument)}")
