@@ -12,3 +12,16 @@ class Ranges(NamedTuple):
     end: list[int]
     kind: list[int]
     level: list[int]
+
+
+def in_bytes(text: str, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Ascending spans of characters as spans of bytes of the text's UTF-8."""
+    moved: list[tuple[int, int]] = []
+    character = byte = 0
+    for start, end in spans:
+        byte += len(text[character:start].encode())
+        length = len(text[start:end].encode())
+        moved.append((byte, byte + length))
+        byte += length
+        character = end
+    return moved

@@ -7,6 +7,7 @@ from bisect import bisect_right
 from typing import NamedTuple
 
 from chunkledger.structure.markdown import MOST_TITLE
+from chunkledger.structure.ranges import in_bytes
 
 _MARK = re.compile(r"``|`|\*\*|\*|\||_`(?!`)|\]_|\n[ \t\r]*(?=\n)|\r[ \t]*(?=\r)")
 _OPENS = {"_`": "`", "``": "``", "`": "`", "**": "**", "*": "*", "|": "|"}
@@ -47,7 +48,7 @@ def rst_inline_atoms(text: str) -> tuple[list[int], list[int]]:
     """
     spans = [(span.start, span.end) for span in _spans(text) if span.mark not in ("*", "**")]
     if not text.isascii():
-        spans = _in_bytes(text, spans)
+        spans = in_bytes(text, spans)
     return [start for start, _ in spans], [end for _, end in spans]
 
 
@@ -175,15 +176,3 @@ def _escaped(text: str, place: int) -> bool:
 def _footnote(text: str, place: int) -> _Span | None:
     found = _FOOTNOTE.search(text, max(0, text.rfind("[", max(0, place - _LONGEST_ROLE), place)), place + 2)
     return _Span(found.start(), found.end(), found.start(), found.end(), "[", "") if found else None
-
-
-def _in_bytes(text: str, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    moved: list[tuple[int, int]] = []
-    character = byte = 0
-    for start, end in spans:
-        byte += len(text[character:start].encode())
-        length = len(text[start:end].encode())
-        moved.append((byte, byte + length))
-        byte += length
-        character = end
-    return moved
