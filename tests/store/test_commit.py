@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pyarrow as pa
@@ -121,9 +124,51 @@ def test_first_run_that_was_overtaken_is_refused(tmp_path: Path) -> None:
     """Where two first runs meet, one of them is told."""
     ledger = _ledger(tmp_path)
     before = rows_of(ledger)
-    with pytest.raises(LedgerError, match="the run could not be published"):
+    with pytest.raises(LedgerError, match="another run was published while this one worked; run it again"):
         commit(str(ledger), None, [NewPart("part-00001-00000-x.parquet", 1, 1, ("a", "b"))], _names(1))
     assert (rows_of(ledger), DeltaTable(ledger).version()) == (before, 0)
+
+
+def test_run_whose_log_can_not_be_written_is_told(tmp_path: Path) -> None:
+    """What is not somebody else's run is told as it is."""
+    write(tmp_path / "ledger", {"_delta_log": "a file in the place of the log"})
+    with pytest.raises(LedgerError, match="the run could not be published: "):
+        commit(str(tmp_path / "ledger"), None, [NewPart("part-00001-00000-x.parquet", 1, 1, ("a", "b"))], _names(1))
+
+
+HANGING = """
+import hashlib, os, signal, sys, threading
+from chunkledger.cli import exits
+from chunkledger.store import commit
+
+number, ours, rounds = signal.Signals[sys.argv[1]], sys.argv[2] == "ours", int(sys.argv[3])
+handler = {"SIGTERM": exits._terminate, "SIGINT": exits._interrupt}[sys.argv[1]]
+signal.signal(number, handler if ours else lambda *_: print("handled", flush=True))
+
+def hang(*_):
+    threading.Timer(0.1, os.kill, (os.getpid(), number)).start()
+    hashlib.pbkdf2_hmac("sha256", b"", b"", rounds)
+
+commit._write = hang
+commit.commit("nowhere", None, [], commit.RunFiles(1, "", ""))
+print("done", flush=True)
+"""
+
+
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGINT"])
+@pytest.mark.parametrize(
+    ("whose", "rounds", "code", "out"), [("ours", 10**9, -1, set()), ("theirs", 1_500_000, 0, {"handled", "done"})]
+)
+def test_signal_ends_a_commit_that_hangs(name: str, whose: str, rounds: int, code: int, out: set[str]) -> None:
+    """Regression: in a call of a library no handler of Python runs. One that has more to do than to end is kept."""
+    done = subprocess.run(
+        [sys.executable, "-c", HANGING, name, whose, str(rounds)],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert (done.returncode, set(done.stdout.split())) == (code and -signal.Signals[name], out)
 
 
 def test_whole_run_that_is_overtaken_leaves_the_other_as_it_is(tmp_path: Path) -> None:

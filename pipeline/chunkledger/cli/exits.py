@@ -15,6 +15,7 @@ import typer
 
 from chunkledger.cli.output import error
 from chunkledger.errors import ChunkledgerError
+from chunkledger.store.commit import only_ends_the_process
 
 GATE_FAILED, USAGE, UNPUBLISHED, INTERRUPTED, TERMINATED = 1, 2, 4, 130, 143
 
@@ -25,8 +26,14 @@ class _Terminated(BaseException):
     """SIGTERM as an exception, so that what is open is closed."""
 
 
+@only_ends_the_process
 def _terminate(signum: int, frame: FrameType | None) -> None:
     raise _Terminated
+
+
+@only_ends_the_process
+def _interrupt(signum: int, frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
 
 
 def guarded(command: Command) -> Command:
@@ -36,7 +43,8 @@ def guarded(command: Command) -> Command:
     def run(*args: Any, **kwargs: Any) -> None:  # noqa: ANN401 (the command's own parameters)
         signal.signal(signal.SIGTERM, _terminate)
         # polars puts a handler of its own before Python's, and with it Ctrl-C does not end a wait for workers.
-        signal.signal(signal.SIGINT, signal.getsignal(signal.SIGINT))
+        before = signal.getsignal(signal.SIGINT)
+        signal.signal(signal.SIGINT, _interrupt if before is signal.default_int_handler else before)
         try:
             command(*args, **kwargs)
             sys.stdout.flush()

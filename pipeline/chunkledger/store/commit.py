@@ -9,10 +9,15 @@ from __future__ import annotations
 import json
 import os
 import re
+import signal
+import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from types import FrameType
+from typing import TypeVar
 
 from deltalake import CommitProperties, DeltaTable, Schema, Transaction
 from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundError
@@ -25,6 +30,9 @@ TRANSACTION = "ingest"
 """Name of the application transaction whose version is the run's number."""
 METADATA_KEY = "chunkledger"
 """Key of the commit's metadata; its value is a JSON object that names the run's files."""
+_OVERTAKEN = "{}: another run was published while this one worked; run it again"
+Handler = TypeVar("Handler", bound=Callable[[int, FrameType | None], object])
+_ENDING: set[object] = set()
 _UNUSABLE = re.compile(r"[#?\x00-\x1f\x7f\ud800-\udfff]|%[0-9A-Fa-f]{2}" + (r"|\\" if os.sep == "/" else ""))
 """What a ledger's path can't hold: deltalake takes it for a URI, and writes or reads in another place."""
 _CONFIGURATION: dict[str, str | None] = {
@@ -130,24 +138,62 @@ def commit(root: str, table: DeltaTable | None, parts: Sequence[NewPart], files:
     )
     added = [_add_action(part) for part in parts]
     try:
-        if table is None:
-            create_table_with_add_actions(
-                root,
-                Schema.from_arrow(SCHEMA),
-                added,
-                mode="error",
-                name="chunkledger",
-                configuration=_CONFIGURATION,
-                commit_properties=properties,
-            )
-        else:
-            table.create_write_transaction(
-                added + _removals(table), mode="append", schema=SCHEMA, commit_properties=properties
-            )
+        with _interruptible():
+            _write(root, table, added, properties)
     except CommitFailedError as error:
-        raise LedgerError(f"{root}: another run was published while this one worked; run it again") from error
+        raise LedgerError(_OVERTAKEN.format(root)) from error
     except (DeltaError, OSError) as error:
+        if table is None and _has_commits(root):
+            raise LedgerError(_OVERTAKEN.format(root)) from error
         raise LedgerError(f"{root}: the run could not be published: {error}") from error
+
+
+def _write(root: str, table: DeltaTable | None, added: list[AddAction], properties: CommitProperties) -> None:
+    if table is None:
+        create_table_with_add_actions(
+            root,
+            Schema.from_arrow(SCHEMA),
+            added,
+            mode="error",
+            name="chunkledger",
+            configuration=_CONFIGURATION,
+            commit_properties=properties,
+        )
+    else:
+        table.create_write_transaction(
+            added + _removals(table), mode="append", schema=SCHEMA, commit_properties=properties
+        )
+
+
+def _has_commits(root: str) -> bool:
+    return any(Path(root, "_delta_log").glob("*.json"))
+
+
+def only_ends_the_process(handler: Handler) -> Handler:
+    """Mark a signal handler that does nothing but end the process, so that a commit need not wait for it to run."""
+    _ENDING.add(handler)
+    return handler
+
+
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """Let signals end the process at once while the library works, as it was seen to hang where memory was short.
+
+    Python's own handlers run only when it returns. A commit is one file that is put in its place, so that nothing is
+    left half done. Handlers of somebody else, who may have more to do, are left alone.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    ending = {number: handler for number, handler in handlers.items() if handler in _ENDING}
+    try:
+        for number in ending:
+            signal.signal(number, signal.SIG_DFL)
+        yield
+    finally:
+        for number, handler in ending.items():
+            signal.signal(number, handler)
 
 
 def _add_action(part: NewPart) -> AddAction:
