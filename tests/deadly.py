@@ -41,3 +41,13 @@ def kill_once(path: str) -> str:
         Path(path).touch()
         os.kill(os.getpid(), signal.SIGKILL)
     return path
+
+
+def raise_of(error: BaseException) -> None:
+    """Raise it, wherever this is called."""
+    raise error
+
+
+def die_at_once(*_: object) -> None:
+    """End the process before it can do anything."""
+    os._exit(1)

@@ -5,13 +5,18 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from chunkledger import Settings, ingest, open_ledger
+from chunkledger.counting.counter import Engine
 from chunkledger.documents import tables
 from chunkledger.documents.sources import Selection
+from chunkledger.engines import units
+from chunkledger.model import Document
+from chunkledger.records.chunk_batch import Records
 from chunkledger.store.run_report import Run
 from chunkledger.verification import verify
 from ledgers import Row, prose, rows_of, sections, write
@@ -187,3 +192,63 @@ def test_rows_beyond_the_findings_of_a_table_are_kept(corpus: Path, monkeypatch:
     monkeypatch.setattr(tables, "MOST_BAD_ROWS", 2)
     write(corpus / "docs", {"t.jsonl": "".join(f'{{"id": "r{n}", "text": null}}\n' for n in range(4))})
     assert (_ingest(corpus).kept, rows_of(corpus / "ledger")) == (4, before)
+
+
+@pytest.mark.parametrize("jobs", [0, 2])
+@pytest.mark.parametrize("settings", [SMALL, Settings(max_tokens=90)], ids=["same", "other"])
+def test_kept_documents_are_units_of_their_own(
+    corpus: Path, monkeypatch: pytest.MonkeyPatch, settings: Settings, jobs: int
+) -> None:
+    """Regression: all of them were held at once, by the process that drives the others."""
+    ingest([corpus / "docs"], corpus / "fresh", settings)
+    for path in list((corpus / "docs").rglob("*.*")):
+        path.write_bytes(b"\xff")
+    monkeypatch.setattr("chunkledger.engines.units._LEAST_UNIT_BYTES", 1)
+    run = _ingest(corpus, settings, jobs=jobs)
+    assert (run.kept, rows_of(corpus / "ledger")) == (8, rows_of(corpus / "fresh"))
+    assert len(open_ledger(corpus / "ledger").part_paths()) == 8
+    assert verify(corpus / "ledger").mismatches == []
+
+
+def test_kept_document_that_can_not_be_made_again_is_told(corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its chunks are gone then, and nothing says that they were kept."""
+    shutil.rmtree(corpus / "docs" / "sub")
+    (corpus / "docs" / "sub").symlink_to("nowhere")
+    _break(corpus / "docs", "undecodable")
+    right = units.records_of
+
+    def failing(documents: Sequence[Document], settings: Settings, engine: Engine) -> Records:
+        if any(document.doc_id in ("b.md", "sub/c.md") for document in documents):
+            raise ValueError("no luck")
+        return right(documents, settings, engine)
+
+    monkeypatch.setattr(units, "records_of", failing)
+    run = _ingest(corpus, Settings(max_tokens=90))
+    assert (run.kept, run.exit_code, set(_by_document(corpus / "ledger"))) == (1, 3, IDS - {"b.md", "sub/c.md"})
+    told = [finding.reason for finding in run.findings if finding.doc_id in ("b.md", "sub/c.md")]
+    gone = "its chunks of the last run could not be made again, and are gone: "
+    assert [reason.startswith(gone) for reason in told] == [False, True, True]
+    states = _states(corpus / "ledger")
+    assert (states["sub/c.md"][0], states["sub/deep/d.txt"][0]) == ("failed", "kept")
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        ("---\na: [1\n---\nOne.\n", "its front matter gives no metadata: it is not YAML: "),
+        ("---\na: 1\nb: *x\n---\nOne.\0\n", "1 NUL or surrogate characters replaced by U+FFFD; its front matter gives"),
+        ("---\na: " + "x" * 20_000 + "\n---\nOne.\n", "its front matter gives no metadata: it has 20,"),
+    ],
+)
+def test_front_matter_that_gives_nothing_is_told(tmp_path: Path, content: str, reason: str) -> None:
+    """The document is taken, and what is missing is said, in the run and in the table of documents."""
+    write(tmp_path / "docs", {"a.md": content, "b.md": "---\na: 2026-02-30\n---\nTwo.\n"})
+    run = _ingest(tmp_path)
+    [finding] = run.findings
+    assert (run.ok, run.exit_code, finding.doc_id, finding.status) == (2, 0, "a.md", "ok")
+    assert finding.reason.startswith(reason)
+    assert _states(tmp_path / "ledger")["a.md"] == ("ok", finding.reason)
+    assert {row["doc_id"]: row["metadata"] for row in rows_of(tmp_path / "ledger")} == {
+        "a.md": "{}",
+        "b.md": '{"a": "2026-02-30"}',
+    }

@@ -18,6 +18,7 @@ from chunkledger.counting.reference import LONGEST_RUN, reference_counts, refere
 from chunkledger.counting.vocabulary import VOCABULARIES, reference_encoding
 from chunkledger.documents.batch import joined
 from chunkledger.records.chunk_batch import chunk_batch, record_batch
+from chunkledger.records.metadata import metadata_of
 from chunkledger.records.recount import count_mismatches
 from chunkledger.settings import Settings
 from chunkledger.splitting import ladder, total_fit
@@ -161,7 +162,8 @@ class Work:
         batch = joined([document(text, plain=plain)])
         blocks = blocks_of(batch)
         ends = self.counter.token_ends([text])
-        record_batch(batch, blocks, ends, self.counter, split(batch, blocks, ends, self.counter, settings), settings)
+        cut = split(batch, blocks, ends, self.counter, settings)
+        record_batch(batch, blocks, ends, self.counter, cut, metadata_of(batch, blocks).written, settings)
         return [self.strings, self.characters, self.sentence_characters, self.steps]
 
 

@@ -63,6 +63,13 @@ def test_the_defaults_are_those_of_the_contract() -> None:
         ("template", "xml", "template 'xml' is not known; valid are: xml/1, markdown/1"),
         ("format", "html", "format 'html' is not known; valid are: auto, markdown, plain, rst"),
         ("source_encoding", "zip", "source_encoding 'zip' is no encoding of text that Python knows"),
+        (
+            "source_encoding",
+            "unicode_escape",
+            "source_encoding 'unicode_escape' is no encoding of text that Python knows",
+        ),
+        ("source_encoding", "Punycode", "source_encoding 'Punycode' is no encoding of text that Python knows"),
+        ("source_encoding", "undefined", "source_encoding 'undefined' is no encoding of text that Python knows"),
         ("source_encoding", "nope", "source_encoding 'nope' is no encoding of text that Python knows"),
         ("source_encoding", 7, "source_encoding 7 is no encoding of text that Python knows"),
         ("id_column", "", "id_column must be the name of a column, not ''"),

@@ -9,9 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from importlib.metadata import version
-
-import pyarrow as pa
-import pyarrow.parquet as pq
+from pathlib import Path
 
 from chunkledger import __version__
 from chunkledger.counting.counter import Engine
@@ -19,11 +17,12 @@ from chunkledger.counting.self_test import disagreements
 from chunkledger.documents.listing import listed
 from chunkledger.documents.sources import Listing, Selection, Source, source_of
 from chunkledger.documents.tables import with_rows
-from chunkledger.engines.kept import Kept, kept_documents, write_kept
+from chunkledger.engines.kept import Kept, kept_documents, kept_entries
 from chunkledger.engines.local import read_tables, run_units
 from chunkledger.engines.units import PartInfo, Unit, planned_units
 from chunkledger.engines.workers import WorkerError
 from chunkledger.errors import LedgerError, SourceError
+from chunkledger.model import Finding
 from chunkledger.records.recount import Mismatch, count_mismatches
 from chunkledger.settings import Settings
 from chunkledger.store.changes import ChangeCounts, change_counts
@@ -31,6 +30,8 @@ from chunkledger.store.commit import NewPart, RunFiles, commit, last_run, opened
 from chunkledger.store.documents_table import DocumentState, documents_content
 from chunkledger.store.layout import documents_name, run_name, write_file
 from chunkledger.store.ledger import Ledger, open_ledger
+from chunkledger.store.merging import PartRange, in_document_order
+from chunkledger.store.parts import chunks_in
 from chunkledger.store.run_report import Run, run_report
 
 CROSS_CHECK_ROWS = 64
@@ -42,7 +43,7 @@ Progress = Callable[[int, int], None]
 
 
 def ingest(
-    sources: Sequence[str | os.PathLike[str]],
+    sources: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     out: str | os.PathLike[str],
     settings: Settings | None = None,
     *,
@@ -53,7 +54,8 @@ def ingest(
     """Split every document of the sources and publish their records as the ledger's new content, in one commit.
 
     Args:
-        sources: folders, files, globs, or `NAME=` before one of them to prefix document ids with a name.
+        sources: folders, files, globs, or `NAME=` before one of them to prefix document ids with a name; one of
+            them, or several.
         out: folder of the ledger; made where there is none.
         settings: what to make; the defaults where None.
         selection: which files are wanted; all where None. Its format is that of the settings.
@@ -68,13 +70,15 @@ def ingest(
     made = settings or Settings()
     wanted = replace(selection or Selection(), format=made.format)
     work = _Run(os.fspath(out), made, wanted, jobs, progress or _no_progress)
-    chosen = [source_of(os.fspath(source)) for source in sources]
+    # A string is a sequence of strings too, and would be read letter by letter.
+    several = [sources] if isinstance(sources, str | os.PathLike) else sources
+    chosen = [source_of(os.fspath(source)) for source in several]
     if not chosen:
         raise SourceError("no source given")
     for source in chosen:
         if os.path.realpath(source.path) == os.path.realpath(work.root):
             raise SourceError(f"the ledger can't be the source itself ({source.path}); give another folder to write to")
-    return work.done(chosen, listed(chosen, wanted))
+    return work.done(chosen, listed(chosen, wanted, work.root))
 
 
 def _no_progress(done: int, total: int) -> None:
@@ -103,11 +107,13 @@ class _Run:
         try:
             os.makedirs(self.root, exist_ok=True)
             with_rows(listing, read_tables(listing.tables, self.settings, self.selection, self.jobs))
+            self._test_itself()
             units = planned_units(listing.entries, number, longest)
             parts = self._parts(units)
-            kept = self._kept(before, listing, parts)
-            if kept.doc_ids and before:
-                parts.append(self._kept_part(before, kept, Unit(number, len(units), (), longest)))
+            kept = Kept(frozenset(), ())
+            if before:
+                kept, more = self._kept(before, listing, parts, Unit(number, len(units), (), longest))
+                parts += more
             changes = self._changes(before, parts)
             if changes.delete and not any(part.rows for part in parts):
                 self.notices.append(
@@ -117,7 +123,8 @@ class _Run:
             run = self._summary(number, listing, parts, kept, changes, time.monotonic() - clock)
             files = self._files(run, sources, listing, parts, kept, started)
         except OSError as error:
-            raise LedgerError(f"{self.root} can't be written: {error.strerror} ({error.filename})") from error
+            where = f" ({error.filename})" if error.filename else ""
+            raise LedgerError(f"{self.root} can't be written: {error.strerror or error}{where}") from error
         except WorkerError as error:
             raise LedgerError(str(error)) from error
         commit(
@@ -128,11 +135,13 @@ class _Run:
         )
         return run
 
-    def _parts(self, units: Sequence[Unit]) -> list[PartInfo]:
-        """Every unit's part, counted by a tokenizer that was found to agree with tiktoken."""
+    def _test_itself(self) -> None:
         wrong = disagreements(self.settings.encoding)
         if wrong:
             self._fall_back(f"the self-test found {len(wrong)} wrong counts, the first: {wrong[0]}")
+
+    def _parts(self, units: Sequence[Unit]) -> list[PartInfo]:
+        """Every unit's part, counted by a tokenizer that was found to agree with tiktoken."""
         parts = self._worked(units)
         mismatch = self._cross_check(parts)
         if mismatch and self.engine == "toktok":
@@ -156,16 +165,38 @@ class _Run:
             self.progress(done, total)
         return [part for _, _, part in sorted(found, key=lambda made: made[:2])]
 
-    def _kept(self, before: Ledger | None, listing: Listing, parts: Sequence[PartInfo]) -> Kept:
-        """Which documents of the last run stay though they could not be read now."""
+    def _kept(
+        self, before: Ledger, listing: Listing, parts: Sequence[PartInfo], following: Unit
+    ) -> tuple[Kept, list[PartInfo]]:
+        """Which documents of the last run stay though they could not be read now, and their parts.
+
+        Args:
+            before: as the last run left it.
+            listing: what is in the sources.
+            parts: what was made of it.
+            following: has the number of the next unit.
+        """
         seen = {finding.doc_id: str(finding.status) for finding in listing.findings}
         seen |= {state.doc_id: state.status for part in parts for state in part.documents}
-        return kept_documents(before, seen, listing.unseen) if before else Kept(frozenset(), ())
-
-    def _kept_part(self, before: Ledger, kept: Kept, unit: Unit) -> PartInfo:
-        part = write_kept(before, kept, unit, self.settings, self.root, self.engine)
+        kept = kept_documents(before, seen, listing.unseen)
+        entries = kept_entries(before, kept, self.settings) if kept.doc_ids else []
+        same = before.report()["settings"] == self.settings.as_dict()
+        units = planned_units(
+            entries, following.run, following.longest, first=following.number, work="copied" if same else "remade"
+        )
+        found = self._worked(units) if same else self._parts(units)
+        lost = {
+            finding.doc_id: f"its chunks of the last run could not be made again, and are gone: {finding.reason}"
+            for part in found
+            for finding in part.findings
+            if finding.status == "failed"
+        }
         # What is known of these documents is what this run found, and not that their old text can be split.
-        return replace(part, documents=())
+        told = [replace(part, documents=(), findings=()) for part in found]
+        if lost:
+            findings = tuple(Finding(doc_id, "failed", reason) for doc_id, reason in lost.items())
+            told[0] = replace(told[0], findings=findings)
+        return kept.without(lost), told
 
     def _fall_back(self, why: str) -> None:
         self.engine = "tiktoken"
@@ -175,12 +206,15 @@ class _Run:
         """The first wrong count among some records of each part, as they were written."""
         written = [part for part in parts if part.rows]
         for part in written:
-            table = pq.ParquetFile(os.path.join(self.root, part.name)).read(use_threads=False)
             share = max(1, CROSS_CHECK_ROWS // len(written))
-            step = max(1, len(table) // share)
-            for place in range(0, len(table), step)[:share]:
-                for mismatch in count_mismatches(table.slice(place, 1).to_pylist(), {}):
+            step = max(1, part.rows // share)
+            chosen = range(0, part.rows, step)[:share]
+            place = 0
+            for table in chunks_in(Path(self.root, part.name)):
+                here = [row - place for row in chosen if place <= row < place + len(table)]
+                for mismatch in count_mismatches(table.take(here).to_pylist() if here else [], {}):
                     return mismatch
+                place += len(table)
         return None
 
     def _remove(self, parts: Sequence[PartInfo]) -> None:
@@ -192,10 +226,8 @@ class _Run:
         rows = sum(part.rows for part in parts)
         if before is None:
             return ChangeCounts(add=rows, keep=0, move=0, update=0, delete=0)
-        old = before.chunks()
-        tables = [pq.ParquetFile(os.path.join(self.root, part.name)).read() for part in parts if part.rows]
-        after = pa.concat_tables(tables) if tables else old.schema.empty_table()
-        return change_counts(old, after)
+        ranges = [PartRange(Path(self.root, part.name), *part.doc_ids) for part in parts if part.rows]
+        return change_counts(before.iter_tables(), in_document_order(ranges, chunks_in))
 
     def _summary(
         self,

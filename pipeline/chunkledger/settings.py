@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import hashlib
 import json
 from dataclasses import dataclass, fields
@@ -14,6 +15,9 @@ ENCODINGS = ("o200k_base", "cl100k_base", "o200k_harmony")
 
 FORMATS = ("auto", "markdown", "plain", "rst")
 """How a document's text is read: by its suffix, or always as one of these."""
+
+_NO_CHARACTER_SETS = ("idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape")
+"""Python's codecs that are rules for names or literals, and take nearly any bytes for something."""
 
 MIN_MAX_TOKENS = 2
 """Below two tokens a chunk can't hold a character of every script."""
@@ -128,6 +132,7 @@ def _check_column(name: str, value: object) -> None:
 def _check_text_encoding(value: object) -> None:
     known = isinstance(value, str)
     try:
+        known = known and codecs.lookup(str(value)).name not in _NO_CHARACTER_SETS
         b"a".decode(str(value))
     except LookupError:  # of codecs that give no text, too
         known = False

@@ -79,7 +79,7 @@ def verify(ledger: Ledger | str | os.PathLike[str], *, sample: int | None = None
     selection = _selection(report["selection"])
     checks = _Checks(
         settings=settings,
-        entries=_entries(report["sources"], settings, selection),
+        entries=_entries(report["sources"], settings, selection, opened.root),
         longest=selection.max_document_bytes,
         states=_states(opened),
         every=_step(int(report["counts"]["chunks"]), sample),
@@ -107,12 +107,12 @@ def _selection(written: Mapping[str, Any]) -> Selection:
 
 
 def _entries(
-    sources: Sequence[Mapping[str, str]], settings: Settings, selection: Selection
+    sources: Sequence[Mapping[str, str]], settings: Settings, selection: Selection, ledger: str
 ) -> dict[str, Entry] | _Absent:
     """What is in the sources now, by document id; ids never become paths, so a row's id can't name a file."""
     here = [Source(Path(each["path"]), each["name"], each["pattern"]) for each in sources]
     try:
-        listing = listed([source for source in here if source.path.exists()], selection) if here else Listing()
+        listing = listed([source for source in here if source.path.exists()], selection, ledger) if here else Listing()
     except SourceError as error:
         return _Absent(str(error))
     with_rows(listing, [(table, rows_in(table, settings, selection)) for table in listing.tables])

@@ -105,10 +105,10 @@ def _in_file(folder: Path, name: str, value: str) -> str:
         ("heading_context", '"maybe"', "heading_context must be true or false, not 'maybe'"),
         ("heading_context", "1", "heading_context must be true or false, not 1"),
         ("include", "3", "include must be a list, not 3"),
-        ("jobs", "-1", "jobs must be a whole number of at least 0, not -1"),
-        ("jobs", "1.5", "jobs must be a whole number of at least 0, not 1.5"),
-        ("jobs", "true", "jobs must be a whole number of at least 0, not True"),
-        ("max_document_bytes", "-1", "max_document_bytes must be a whole number of at least 1, not -1"),
+        ("jobs", "-1", "jobs must be a whole number from 0 to 10000, not -1"),
+        ("jobs", "1.5", "jobs must be a whole number from 0 to 10000, not 1.5"),
+        ("jobs", "true", "jobs must be a whole number from 0 to 10000, not True"),
+        ("max_document_bytes", "-1", "max_document_bytes must be a whole number from 1 to 1073741824, not -1"),
     ],
 )
 def test_wrong_value_in_a_file_is_told_with_its_place(
@@ -129,7 +129,7 @@ def test_wrong_value_in_a_file_is_told_with_its_place(
         ("MAX_TOKENS", "1", "max_tokens must be from 2 to 10000000, not 1"),
         ("TARGET_TOKENS", "600", "target_tokens must be from 1 to 512, not 600"),
         ("HEADING_CONTEXT", "maybe", "heading_context must be true or false, not 'maybe'"),
-        ("JOBS", "-1", "jobs must be a whole number of at least 0, not '-1'"),
+        ("JOBS", "-1", "jobs must be a whole number from 0 to 10000, not '-1'"),
     ],
 )
 def test_wrong_value_in_the_environment_is_told_with_its_place(

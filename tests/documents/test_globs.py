@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import fnmatch
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chunkledger.documents.globs import Glob
+from chunkledger.documents.globs import Glob, may_begin
 from ledgers import write
 
 NAMES = ["a.md", "b.txt", "x/a.md", "x/y/a.md", "x/y/z/b.md", "xy/a.md", "x/b.rst", "y/x/a.md"]
@@ -40,3 +41,43 @@ def test_folder_of_a_match_may_hold_it(parts: list[str], name: str) -> None:
 def test_many_wildcards_are_no_work() -> None:
     """A pattern that sends a backtracking matcher astray for hours."""
     assert not Glob("/".join(["**", "a"] * 30) + "/b").matches("/".join(["a"] * 200))
+
+
+globs = st.lists(st.sampled_from(["*", "?", "[ab]", "[!a]", "[]a]", "[", "a", "b", "/", "]"]), max_size=6).map("".join)
+paths = st.text("ab/]", max_size=6)
+
+
+@settings(deadline=None)
+@given(globs, paths, paths)
+def test_what_matches_may_begin(glob: str, prefix: str, rest: str) -> None:
+    """No beginning of a match is refused."""
+    if fnmatch.fnmatchcase(prefix + rest, glob):
+        assert may_begin(glob, prefix)
+
+
+@pytest.mark.parametrize(
+    ("glob", "prefix", "expected"),
+    [
+        ("*.md", "any/", True),
+        ("docs/*.md", "docs/", True),
+        ("docs/*.md", "docs/a/b/", True),
+        ("docs/*.md", "src/", False),
+        ("docs/?.md", "docs/a/", False),
+        ("[ab]/x", "a/", True),
+        ("[!ab]/x", "a/", False),
+        ("[]x]/x", "]/", True),
+        ("[/x", "[/", True),
+        ("a.md", "a.md/", False),
+        ("", "", True),
+        ("", "a", False),
+    ],
+)
+def test_beginnings(glob: str, prefix: str, expected: bool) -> None:
+    """A folder is asked for with its slash; a match may end with it."""
+    assert may_begin(glob, prefix) == expected
+
+
+def test_many_stars_take_no_time() -> None:
+    """A glob of stars is tried in steps: its length times that of the path."""
+    assert may_begin("*a" * 100 + "b", "ab" * 400)
+    assert not may_begin("?" + "[!a]*" * 100, "a" * 800)

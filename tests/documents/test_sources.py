@@ -14,7 +14,7 @@ import pytest
 from chunkledger.documents.formats import format_of
 from chunkledger.documents.listing import listed
 from chunkledger.documents.sources import Listing, Selection, one_line, source_of
-from chunkledger.errors import SourceError
+from chunkledger.errors import SettingsError, SourceError
 from ledgers import write
 
 NOBODY = 65534
@@ -251,6 +251,69 @@ def test_links_that_are_not_followed_fail(tmp_path: Path, name: str, target: str
     (tmp_path / "docs" / name).symlink_to(target)
     found = _listing(tmp_path / "docs")
     assert (_ids(found), _findings(found)) == (["a.md", "sub/c.md"], {name: ("failed", reason)})
+
+
+@pytest.mark.parametrize(
+    ("name", "target", "found"),
+    [
+        ("gone.png", "nowhere.png", ("skipped", "broken link; an image (.png)")),
+        ("gone.tar.gz", "nowhere", ("skipped", "broken link; binary (.gz)")),
+        (
+            "out.csv",
+            "../outside/b.csv",
+            ("skipped", f"a link that leaves the source; unknown suffix .csv; read are {READ}"),
+        ),
+        ("gone.docx", "nowhere.docx", ("failed", "broken link")),
+        ("gone", "nowhere", ("failed", "broken link")),
+        ("gone.csv", "nowhere", ("failed", "broken link")),
+        ("v1.2", "nowhere", ("failed", "broken link")),
+    ],
+)
+def test_link_to_what_is_not_read_is_skipped(tmp_path: Path, name: str, target: str, found: tuple[str, str]) -> None:
+    """Regression: a broken link to an image failed every run. Without a telling suffix it may be a folder."""
+    write(tmp_path, {"docs/a.md": "x", "outside/b.csv": "x"})
+    (tmp_path / "docs" / name).symlink_to(target)
+    assert _findings(_listing(tmp_path / "docs")) == {name: found}
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [("sub/gone.md", True), ("sub/gone.txt", False), ("gone.md", False), ("sub/gone.jsonl", True), ("sub/gone", True),
+     ("other/gone", False)],
+)  # fmt: skip
+@pytest.mark.parametrize("how", ["include", "pattern"])
+def test_link_that_can_lead_to_nothing_wanted_is_no_failure(tmp_path: Path, name: str, told: bool, how: str) -> None:
+    """Regression: it failed every run, whatever was included; what it may have held is not gone for that."""
+    write(tmp_path / "docs", {"sub/a.md": "x", "other/b.txt": "x"})
+    (tmp_path / "docs" / name).symlink_to("nowhere")
+    if how == "include":
+        listing = _listing(tmp_path / "docs", include=("sub/*.md",))
+    else:
+        listing = _listing(tmp_path / "docs" / "sub*" / "**" / "*.md")
+    expected = {name} if told and (how, name) != ("pattern", "sub/gone.jsonl") else set()
+    assert (_ids(listing), {finding.doc_id for finding in listing.findings if finding.status == "failed"}) == (
+        ["sub/a.md"],
+        expected,
+    )
+
+
+def test_ledger_is_passed_over(tmp_path: Path) -> None:
+    """Regression: parts of a first run that was killed were read as tables, since no log told what they are."""
+    write(tmp_path, {"a.md": "x", "out/part-00001-00000-abc.parquet": "x", "out/_runs/x.json": "x"})
+    (tmp_path / "alias").symlink_to("out")
+    listing = listed([source_of(str(tmp_path))], Selection(), str(tmp_path / "out"))
+    assert (_ids(listing), listing.tables) == (["a.md"], [])
+    assert _findings(listing) == {
+        "out": ("skipped", "the ledger itself"),
+        "alias": ("skipped", "the ledger itself"),
+    }
+
+
+@pytest.mark.parametrize("limit", [0, -1, 1024**3 + 1])
+def test_limit_that_can_not_be_is_refused(limit: int) -> None:
+    """Columns count in 32 bits."""
+    with pytest.raises(SettingsError, match="max_document_bytes must be from 1 to 1073741824, not "):
+        Selection(max_document_bytes=limit)
 
 
 def test_folders_that_link_to_each_other_are_read_once_each_way(tmp_path: Path) -> None:

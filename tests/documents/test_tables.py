@@ -22,6 +22,7 @@ from chunkledger.documents.listing import listed
 from chunkledger.documents.reading import Read, documents_of
 from chunkledger.documents.sources import Listing, Selection, source_of
 from chunkledger.documents.tables import rows_in, with_rows
+from chunkledger.engines.units import planned_units
 from chunkledger.model import Finding
 from ledgers import write
 
@@ -126,7 +127,7 @@ def test_bad_lines_are_findings_with_their_number(tmp_path: Path) -> None:
     assert told[2][1] == "row 4: is not a JSON object"
     assert told[3][1].startswith(f"row 6: (at byte {offset:,} of the file) byte 24 (0xe9) is not UTF-8")
     assert told[4][1] == "row 7: has no 'id'; it has text"
-    assert told[5][1].startswith("row 8: is not JSON: ")
+    assert told[5][1].startswith("row 8: is nested deeper than 64")
     assert listing.unseen == {"t.jsonl"}
     findings = [read.finding for read in _reads(listing)]
     assert findings == [
@@ -245,12 +246,113 @@ def test_further_columns_of_any_type(tmp_path: Path) -> None:
     assert read.document is not None
     assert dict(read.document.metadata) == {
         "day": "2026-03-01",
-        "moment": "2023-11-14 22:13:20.123456789",
+        "moment": "2023-11-14T22:13:20.123456789",
         "price": "1.50",
         "tags": ["x", "y"],
         "place": {"city": "Turku"},
-        "far": "(list<element: timestamp[ms]> that can't be read)",
+        "far": ["10000-01-01T00:00:00"],
     }
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "expected"),
+    [
+        (pa.timestamp("us"), 1, "1970-01-01T00:00:00.000001"),
+        (pa.timestamp("s", "Europe/Helsinki"), 86_400, "1970-01-02T00:00:00Z"),
+        (pa.timestamp("ns", "No/Such/Zone"), 1_500_000_000, "1970-01-01T00:00:01.5Z"),
+        (pa.timestamp("ms"), -(2**62), "-146136543-09-08T08:23:32.096"),
+        (pa.date32(), 20_000, "2024-10-04"),
+        (pa.date32(), 10_000_000, "29349-01-26"),
+        (pa.time32("ms"), 3_600_001, "01:00:00.001"),
+        (pa.time64("ns"), 1, "00:00:00.000000001"),
+        (pa.duration("ms"), -1500, "PT-1.5S"),
+        (pa.duration("s"), 86_400, "PT86400S"),
+    ],
+)
+def test_times_are_iso_8601(tmp_path: Path, kind: pa.DataType, value: int, expected: str) -> None:
+    """Alone, in lists, in structs, in maps and as a dictionary; whatever year, zone and precision."""
+    of = pa.array([value], pa.int32() if kind.bit_width == 32 else pa.int64()).cast(kind)
+    table = pa.table(
+        {
+            "id": ["a"],
+            "text": ["One."],
+            "alone": of,
+            "list": pa.ListArray.from_arrays([0, 1], of),
+            "struct": pa.StructArray.from_arrays([of], ["at"]),
+            "map": pa.MapArray.from_arrays([0, 1], ["k"], of),
+            # Arrow forgets that a dictionary in Parquet was one of durations.
+            "dictionary": of if pa.types.is_duration(kind) else of.dictionary_encode(),
+        }
+    )
+    [read] = _reads(_listing(_parquet(tmp_path / "t.parquet", table)))
+    assert read.document is not None
+    assert dict(read.document.metadata) == {
+        "alone": expected,
+        "list": [expected],
+        "struct": {"at": expected},
+        "map": [["k", expected]],
+        "dictionary": expected,
+    }
+
+
+def test_value_does_not_depend_on_its_neighbours(tmp_path: Path) -> None:
+    """A string that is not UTF-8 in one row's list changes nothing in another's; both have what they have alone."""
+    strings = pa.Array.from_buffers(pa.string(), 3, pa.array([b"x", b"\xff", b"y"]).buffers())
+    column = pa.StructArray.from_arrays([pa.ListArray.from_arrays([0, 1, 2, 3], strings), [1, 2, 3]], ["of", "n"])
+    table = pa.table({"id": ["a", "b", "c"], "text": ["One."] * 3, "deep": column})
+    listing = _listing(_parquet(tmp_path / "t.parquet", table))
+    together = _reads(listing)
+    alone = [read for entry in listing.entries for read in documents_of([entry], SETTINGS, 1000)]
+    assert together == alone
+    assert [read.document.metadata["deep"] for read in together if read.document] == [
+        {"of": ["x"], "n": 1},
+        {"of": ["\ufffd"], "n": 2},
+        {"of": ["y"], "n": 3},
+    ]
+
+
+@pytest.mark.parametrize("depth", [63, 64, 200, 300, 470, 985, 5000])
+def test_depth_of_metadata_is_limited_the_same_for_every_caller(tmp_path: Path, depth: int) -> None:
+    """Python's parser gives up at a depth that depends on its caller, and so would what is told of a row."""
+    write(tmp_path, {"t.jsonl": f'{{"id": "a", "text": "One.", "deep": {"[" * depth}{"]" * depth}}}\n'})
+
+    def told(frames: int) -> list[tuple[str, str]]:
+        return _told(_listing(tmp_path / "t.jsonl")) if frames == 0 else told(frames - 1)
+
+    expected = [] if depth <= 64 else [("a" if depth < 256 else "t.jsonl", "is nested deeper than 64")]
+    for frames in (0, 300):
+        assert [(doc_id, reason.partition(": ")[2]) for doc_id, reason in told(frames)] == expected
+
+
+def test_brackets_in_strings_are_no_depth(tmp_path: Path) -> None:
+    """Text about code may hold any number of them; a string that does not end takes no longer than one that does."""
+    rows = [{"id": "a", "text": '[{"' * 1000}, {"id": "b", "text": "\\[" * 1000, "deep": [[]] * 1000}]
+    write(tmp_path, {"t.jsonl": _jsonl(rows) + '{"' + '\\"[' * 200_000})
+    listing = _listing(tmp_path / "t.jsonl")
+    assert [entry.doc_id for entry in listing.entries] == ["a", "b"]
+    assert [reason[:20] for _, reason in _told(listing)] == ["row 3: is not JSON: "]
+
+
+def test_lines_that_end_in_carriage_returns_are_told(tmp_path: Path) -> None:
+    """As old Macs wrote them: the whole file is one line, and the reason says so."""
+    write(tmp_path, {"t.jsonl": _jsonl(ROWS).replace("\n", "\r")})
+    [(_, reason)] = _told(_listing(tmp_path / "t.jsonl"))
+    assert reason.startswith("row 1: is not JSON: Extra data")
+    assert reason.endswith("; lines must end in a newline, and these end in carriage returns alone")
+
+
+@pytest.mark.parametrize("name", ["t.jsonl", "t.parquet"])
+def test_row_weighs_what_its_metadata_takes(tmp_path: Path, name: str) -> None:
+    """Units are divided by it, so that none holds more than it should; Parquet stores what is repeated only once."""
+    rows = [{"id": str(number), "text": "x" * 4000, "note": "n" * 50_000} for number in range(40)]
+    if name == "t.parquet":
+        path = _parquet(tmp_path / name, rows)
+        assert path.stat().st_size < 60_000
+    else:
+        path = write(tmp_path, {name: _jsonl(rows)}) / name
+    assert {entry.size for entry in _listing(path).entries} == {4000}
+    assert all(150_000 <= entry.weight <= 160_000 for entry in _listing(path).entries)
+    assert [len(unit.entries) for unit in planned_units(_listing(path).entries, 1)] == [27, 13]
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import operator
 import os
 import subprocess
@@ -10,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from chunkledger.engines.workers import Died, Workers
-from deadly import Deadly
+from chunkledger.engines.workers import Died, WorkerError, Workers
+from deadly import Deadly, die_at_once, raise_of
 
 
 def test_every_task_has_an_outcome() -> None:
@@ -41,6 +42,35 @@ def test_error_of_the_system_is_raised() -> None:
         workers.submit(1, os.listdir, "/nowhere/at/all", seconds=60)
         with pytest.raises(FileNotFoundError):
             list(workers.outcomes())
+
+
+def test_memory_that_arrow_lacks_is_the_tasks(tmp_path: Path) -> None:
+    """Regression: pyarrow says that it got no memory by an OSError without a number, and that ended the run."""
+    with Workers[int](1) as workers:
+        workers.submit(1, raise_of, OSError("ZSTD compression failed: Allocation error"), seconds=60)
+        workers.submit(2, raise_of, OSError(errno.ENOMEM, "Cannot allocate memory"), seconds=60)
+        workers.submit(3, operator.neg, 1, seconds=60)
+        found = dict(workers.outcomes())
+    too_little = "its process got too little from the system, as of memory ({})"
+    assert found == {
+        1: Died(too_little.format("ZSTD compression failed: Allocation error")),
+        2: Died(too_little.format(f"[Errno {errno.ENOMEM}] Cannot allocate memory")),
+        3: -1,
+    }
+
+
+def test_processes_that_end_before_they_begin_after_others_worked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where processes were seen to work, it is not the script that is at fault."""
+    with Workers[int](1) as workers:
+        workers.submit(1, operator.neg, 1, seconds=60)
+        outcomes = workers.outcomes()
+        assert next(outcomes) == (1, -1)
+        workers.submit(2, os._exit, 1, seconds=60)
+        assert next(outcomes) == (2, Died("its process was killed, as by lack of memory"))
+        monkeypatch.setattr("chunkledger.engines.workers._hold_on", die_at_once)
+        workers.submit(3, operator.neg, 1, seconds=60)
+        with pytest.raises(WorkerError, match="after others had worked; is there too little memory"):
+            next(outcomes)
 
 
 def test_unforeseen_error_is_told() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pyarrow as pa
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from chunkledger import chunk_text
 from chunkledger.records.schema import COLUMNS, SCHEMA
-from chunkledger.store.changes import ChangeCounts, change_counts
+from chunkledger.store.changes import ChangeCounts, change_counts, compared
 
 ROW = {name: getattr(chunk_text("# A\n\nOne.\n")[0], name) for name in COLUMNS}
 PLACE = ("chunk_index", "char_start", "char_end", "line_start", "line_end")
@@ -31,7 +31,7 @@ def _other(value: object) -> object:
 
 
 def _compared(change: Callable[[dict[str, Any]], dict[str, Any]]) -> ChangeCounts:
-    return change_counts(_table([ROW]), _table([change(ROW)]))
+    return change_counts(iter([_table([ROW])]), iter([_table([change(ROW)])]))
 
 
 def test_equal_states_keep_all() -> None:
@@ -67,4 +67,38 @@ def test_ids_alone_decide_what_is_new_and_gone(before: set[int], after: set[int]
     expected = ChangeCounts(
         add=len(after - before), keep=len(after & before), move=0, update=0, delete=len(before - after)
     )
-    assert change_counts(*states) == expected
+    assert change_counts(*(iter([state]) for state in states)) == expected
+
+
+def _pieces(table: pa.Table, sizes: list[int]) -> Iterator[pa.Table]:
+    """The table in pieces of these sizes, and the rest."""
+    start = 0
+    for size in sizes:
+        yield table.slice(start, size)
+        start += size
+    yield table.slice(start)
+
+
+cuts = st.lists(st.integers(0, 5), max_size=6)
+versions = st.dictionaries(st.integers(0, 9), st.integers(1, 4), max_size=6)
+"""Number of a document -> its number of chunks."""
+
+
+@settings(deadline=None)
+@given(versions, versions, cuts, cuts)
+def test_states_are_compared_whole_in_any_pieces(
+    before: dict[int, int], after: dict[int, int], old_cuts: list[int], new_cuts: list[int]
+) -> None:
+    """Documents go on from piece to piece, come and go, and the counts are those of the whole states."""
+    states = [
+        _table(
+            [
+                ROW | {"doc_id": str(name), "chunk_id": f"{name}:{index}", "chunk_index": index + chunks % 2}
+                for name, chunks in sorted(of.items())
+                for index in range(chunks)
+            ]
+        )
+        for of in (before, after)
+    ]
+    pieces = [_pieces(state, sizes) for state, sizes in zip(states, (old_cuts, new_cuts), strict=True)]
+    assert change_counts(*pieces) == compared(*states)

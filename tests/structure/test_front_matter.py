@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from chunkledger.structure.front_matter import MOST_BYTES, MOST_DEPTH, front_matter
+from chunkledger.structure.front_matter import MOST_CHARACTERS, MOST_DEPTH, FrontMatterError, front_matter
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(st.characters(exclude_categories=["Cs"]), max_size=8),
@@ -26,8 +26,11 @@ def block(yaml: str) -> str:
 @hypothesis_settings(deadline=None)
 @given(st.text(max_size=60))
 def test_any_text_gives_json_values(source: str) -> None:
-    """Whatever stands between the delimiters, the metadata is a dict that JSON can hold, or empty."""
-    found = front_matter(block(source))
+    """Whatever stands between the delimiters, the metadata is a dict that JSON can hold, or it is told why not."""
+    try:
+        found = front_matter(block(source))
+    except FrontMatterError:
+        return
     assert json.loads(json.dumps(found)) == found
 
 
@@ -48,7 +51,11 @@ def test_json_is_read_back(values: dict[str, object]) -> None:
         ("2: one\ntrue: two\nnull: three", {"2": "one", "True": "two", "None": "three"}),
         ("s: !!set {y, x, z, 1}", {"s": ["x", "y", "z", 1]}),
         (r'a: "\ud83d\ude42 \ud83d"', {"a": "🙂 \ufffd"}),
-        ("b: !!binary aGk=", {"b": "b'hi'"}),
+        ("b: !!binary aGk=", {"b": "(2 bytes)"}),
+        ("day: 2026-02-30\nn: 0b_\nt: 1", {"day": "2026-02-30", "n": "0b_", "t": 1}),
+        ("2026-13-45: [2026-02-30]", {"2026-13-45": ["2026-02-30"]}),
+        ("", {}),
+        ("# comment", {}),
         ("empty:\n# comment", {"empty": None}),
         ("a: 'one\u2028two'", {"a": "one\u2028two"}),
     ],
@@ -59,28 +66,34 @@ def test_values_become_json(yaml: str, values: dict[str, object]) -> None:
 
 
 @pytest.mark.parametrize(
-    "yaml",
+    ("yaml", "reason"),
     [
-        "just words",
-        "- a\n- list",
-        "42",
-        "",
-        "a: [1, 2",
-        "a: b: c",
-        "\tbad: tab",
-        "a: &x 1\nb: *x",
-        "a: &x [*x]",
-        "!!python/object/apply:os.system ['true']",
-        "a: !custom 1",
-        "a: 1\n--- \nb: 2",
-        "day: 2026-13-45",
-        "a: " + "[" * (MOST_DEPTH + 1) + "]" * (MOST_DEPTH + 1),
-        "a: " + "[" * 5000,
+        ("just words", "it has no keys with values"),
+        ("- a\n- list", "it has no keys with values"),
+        ("42", "it has no keys with values"),
+        ("a: [1, 2", "it is not YAML: expected ',' or ']', but got '<stream end>' on line 2"),
+        ("a: 1\na: b: c", "it is not YAML: mapping values are not allowed here on line 3"),
+        ("a: 1\n\tbad: tab", "it is not YAML: found character '\\t' that cannot start any token on line 3"),
+        ("a: &x 1\nb: *x", "it has an alias on line 3, and none are taken"),
+        ("a: &x [*x]", "it has an alias on line 2, and none are taken"),
+        (
+            "!!python/object/apply:os.system ['true']",
+            "it is not YAML: could not determine a constructor for the tag "
+            "'tag:yaml.org,2002:python/object/apply:os.system' on line 2",
+        ),
+        ("a: !custom 1", "it is not YAML: could not determine a constructor for the tag '!custom' on line 2"),
+        ("a: 1\n--- \nb: 2", "it is not YAML: but found another document on line 3"),
+        ("a: \x07", "it is not YAML: unacceptable character #x0007: special characters are not allowed"),
+        ("[1]: 2\n{}: 3", "it is not YAML: found unhashable key on line 2"),
+        ("a: " + "[" * (MOST_DEPTH + 1) + "]" * (MOST_DEPTH + 1), "it is nested deeper than 20 on line 2"),
+        ("a: " + "[" * 5000, "it is nested deeper than 20 on line 2"),
     ],
 )
-def test_what_is_no_plain_mapping_gives_nothing(yaml: str) -> None:
-    """No mapping, bad YAML, aliases, tags of Python, impossible dates or deep nesting: no metadata, no error."""
-    assert front_matter(block(yaml)) == {}
+def test_what_is_no_plain_mapping_is_told(yaml: str, reason: str) -> None:
+    """No mapping, bad YAML, aliases, tags of Python or deep nesting: the reason and the line of the document."""
+    with pytest.raises(FrontMatterError) as raised:
+        front_matter(block(yaml))
+    assert str(raised.value) == reason
 
 
 def test_nesting_up_to_the_limit_is_read() -> None:
@@ -91,8 +104,9 @@ def test_nesting_up_to_the_limit_is_read() -> None:
 
 def test_size_is_limited() -> None:
     """Front matter over the limit of size gives no metadata."""
-    inside, over = (block("a: " + "x" * length) for length in (MOST_BYTES - 20, MOST_BYTES))
-    assert [len(front_matter(source)) for source in (inside, over)] == [1, 0]
+    assert len(front_matter(block("a: " + "x" * (MOST_CHARACTERS - 11)))) == 1
+    with pytest.raises(FrontMatterError, match="it has 16,385 characters; up to 16,384 are taken"):
+        front_matter(block("a: " + "x" * (MOST_CHARACTERS - 10)))
 
 
 def test_line_ends_of_every_system_are_read() -> None:

@@ -310,7 +310,7 @@ def test_what_stands_at_the_top_is_metadata(text: str, expected: dict[str, str])
 
 
 def test_a_header_over_the_limit_gives_no_metadata() -> None:
-    """A block of more than 64 KiB is front matter, but is not read."""
+    """A block of more than 16,384 characters is front matter, but is not read."""
     text = "A: b\nC: d\n" + "  more text\n" * 7000
     assert blocks_of(text).kind[0] == kinds.FRONT_MATTER
     assert {chunk.metadata for chunk in chunk_text(text, format="rst")} == {"{}"}

@@ -9,6 +9,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
+from chunkledger.documents.sources import MOST_DOCUMENT_BYTES
 from chunkledger.errors import SettingsError
 from chunkledger.settings import Settings
 
@@ -18,7 +19,7 @@ _TRUE, _FALSE = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
 _TYPES = {field.name: str(field.type) for field in fields(Settings)}
 _RUN_OPTIONS = {"jobs": "int", "max_document_bytes": "int", "include": "list", "exclude": "list"}
 """Options of a run that decide nothing about what a record holds."""
-_LEAST = {"jobs": 0, "max_document_bytes": 1}
+_RANGES = {"jobs": (0, 10_000), "max_document_bytes": (1, MOST_DOCUMENT_BYTES)}
 
 
 def resolved(flags: Mapping[str, object], *, folder: Path | None = None) -> tuple[Settings, dict[str, Any]]:
@@ -96,8 +97,10 @@ def _checked(name: str, value: object, origin: str) -> object:
         if not isinstance(found, list | tuple):
             raise SettingsError(f"{origin}: {name} must be a list, not {value!r}")
         return tuple(str(item) for item in found)
-    if name in _RUN_OPTIONS and (type(found) is not int or found < _LEAST[name]):
-        raise SettingsError(f"{origin}: {name} must be a whole number of at least {_LEAST[name]}, not {value!r}")
+    if name in _RANGES:
+        least, most = _RANGES[name]
+        if type(found) is not int or not least <= found <= most:
+            raise SettingsError(f"{origin}: {name} must be a whole number from {least} to {most}, not {value!r}")
     return found
 
 

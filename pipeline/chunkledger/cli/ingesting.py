@@ -15,7 +15,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from chunkledger.cli.config import resolved
 from chunkledger.cli.exits import UNPUBLISHED
 from chunkledger.cli.output import error, note
-from chunkledger.documents.sources import MAX_DOCUMENT_BYTES, Selection
+from chunkledger.documents.sources import MAX_DOCUMENT_BYTES, MOST_DOCUMENT_BYTES, Selection
 from chunkledger.errors import LedgerError
 from chunkledger.ingestion import Progress as Told
 from chunkledger.ingestion import ingest
@@ -68,7 +68,8 @@ def ingest_command(
     include: Annotated[list[str] | None, typer.Option(metavar="GLOB", help="Only these document ids.")] = None,
     exclude: Annotated[list[str] | None, typer.Option(metavar="GLOB", help="Not these document ids.")] = None,
     max_document_bytes: Annotated[
-        int | None, typer.Option(min=1, help=f"Larger documents fail. [{MAX_DOCUMENT_BYTES}]")
+        int | None,
+        typer.Option(min=1, max=MOST_DOCUMENT_BYTES, help=f"Larger documents fail. [{MAX_DOCUMENT_BYTES}]"),
     ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Write errors and the DONE line only.")] = False,
 ) -> None:
@@ -133,7 +134,7 @@ def _tell(run: Run, out: str, quiet: bool) -> None:
     """What was passed over, what went wrong, and how to read the result."""
     for notice in run.notices:
         error(notice)
-    for status, word in (("failed", "failed"), ("ok", "repaired"), ("skipped", "skipped")):
+    for status, word in (("failed", "failed"), ("ok", "noted"), ("skipped", "skipped")):
         found = [finding for finding in run.findings if finding.status == status]
         if quiet and status != "failed":
             continue

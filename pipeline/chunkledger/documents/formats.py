@@ -64,3 +64,9 @@ def unread(doc_id: str, name: str) -> Finding | None:
         return Finding(doc_id, "skipped", f"binary ({suffix})")
     known = ", ".join([*SUFFIXES, *TABLE_SUFFIXES])
     return Finding(doc_id, "skipped", f"unknown suffix {suffix or '(none)'}; read are {known}")
+
+
+def has_file_name(name: str) -> bool:
+    """Whether a name is that of a file of a known kind, and hardly that of a folder."""
+    suffix = suffix_of(name)
+    return suffix in SUFFIXES or suffix in TABLE_SUFFIXES or suffix in _OFFICE | _IMAGES | _BINARY

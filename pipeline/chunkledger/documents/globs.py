@@ -1,4 +1,4 @@
-"""Glob patterns over POSIX paths: `*` and `?` stay within a folder, `**` stands for any folders, or none."""
+"""Globs over POSIX paths: of sources, whose `*` and `?` stay within a folder, and of `fnmatch`, whose do not."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 MAGIC = re.compile(r"[*?[]")
+_TOKEN = re.compile(r"\[!?\]?[^\]]*\]|.", re.DOTALL)
 
 
 @dataclass(frozen=True)
 class Glob:
-    """A pattern below a folder.
+    """A pattern below a folder; `**` stands for any folders, or none.
 
     Attributes:
         pattern: for example `**/*.md`.
@@ -64,3 +65,29 @@ class Glob:
                 state += 1
                 reached.add(state)
         return reached
+
+
+def may_begin(glob: str, prefix: str) -> bool:
+    """Whether a glob of `fnmatch`, whose `*` crosses folders, can match something that begins with this.
+
+    >>> may_begin("docs/*.md", "docs/sub/"), may_begin("docs/*.md", "src/"), may_begin("[ab]?c*", "bx")
+    (True, False, True)
+    """
+    tokens = _TOKEN.findall(glob)
+    states = _without_stars({0}, tokens)
+    for char in prefix:
+        unfinished = {state for state in states if state < len(tokens)}
+        stars = {state for state in unfinished if tokens[state] == "*"}
+        others = {state + 1 for state in unfinished - stars if fnmatch.fnmatchcase(char, tokens[state])}
+        states = _without_stars(stars | others, tokens)
+    return bool(states)
+
+
+def _without_stars(states: set[int], tokens: list[str]) -> set[int]:
+    """The states, and those that are reached by letting stars stand for nothing."""
+    reached = set(states)
+    for state in sorted(states):
+        while state < len(tokens) and tokens[state] == "*":
+            state += 1
+            reached.add(state)
+    return reached

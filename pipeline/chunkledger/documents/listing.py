@@ -8,7 +8,7 @@ import os
 import stat
 from collections.abc import Sequence
 
-from chunkledger.documents.formats import TABLE_SUFFIXES, format_of, suffix_of, unread
+from chunkledger.documents.formats import TABLE_SUFFIXES, format_of, has_file_name, suffix_of, unread
 from chunkledger.documents.globs import Glob
 from chunkledger.documents.sources import Entry, Listing, Selection, Source, TableFile, one_line
 from chunkledger.errors import SourceError
@@ -17,8 +17,13 @@ from chunkledger.model import Finding, Status
 _NOT_UTF8 = "the name is not UTF-8; rename it"
 
 
-def listed(sources: Sequence[Source], selection: Selection) -> Listing:
+def listed(sources: Sequence[Source], selection: Selection, ledger: str = "") -> Listing:
     """Every file of the sources: to be read, or a Finding. Entries and tables are sorted by document id.
+
+    Args:
+        sources: where to look.
+        selection: what is wanted.
+        ledger: a folder that is passed over, also where no run has been published in it yet.
 
     Raises:
         SourceError: two files have the same document id, a source can't be listed, or a glob matches nothing.
@@ -31,7 +36,7 @@ def listed(sources: Sequence[Source], selection: Selection) -> Listing:
             continue
         before = len(listing.entries), len(listing.tables), len(listing.findings)
         try:
-            _Walk(source, selection, listing).take(path)
+            _Walk(source, selection, listing, ledger).take(path)
         except OSError as error:
             raise SourceError(f"{one_line(path)} can't be listed: {error.strerror}") from error
         if source.pattern and before == (len(listing.entries), len(listing.tables), len(listing.findings)):
@@ -58,11 +63,12 @@ def _check_different(files: Sequence[tuple[str, str]]) -> None:
 class _Walk:
     """One pass over a folder source."""
 
-    def __init__(self, source: Source, selection: Selection, listing: Listing) -> None:
+    def __init__(self, source: Source, selection: Selection, listing: Listing, ledger: str) -> None:
         self.source = source
         self.selection = selection
         self.listing = listing
         self.root = os.path.realpath(source.path)
+        self.ledger = os.path.realpath(ledger) if ledger else ""
         self.glob = Glob(source.pattern) if source.pattern else None
         self.linked: dict[str, str] = {}
         """Real paths of the folders that were reached through a link, each with the first place of it."""
@@ -84,10 +90,13 @@ class _Walk:
             elif entry.name.startswith("."):
                 self._find(place, "skipped", "hidden")
             elif entry.is_symlink() and (trouble := self._link_trouble(entry.path, place, above)):
-                self._find(place, *trouble)
+                self._find_link(entry.path, place, *trouble)
             elif entry.is_dir():
-                inside = self._subfolder(entry.path, place)
                 real = os.path.realpath(entry.path) if entry.is_symlink() else f"{above[-1]}/{entry.name}"
+                if real == self.ledger:
+                    self._find(place, "skipped", "the ledger itself", folder=True)
+                    continue
+                inside = self._subfolder(entry.path, place)
                 chain = (*above, real)
                 waiting += [(each, place, chain) for each in reversed(inside)]
             elif self.glob is None or self.glob.matches(place):
@@ -126,6 +135,25 @@ class _Walk:
         if is_folder and self.linked.setdefault(target, place) != place:
             return "skipped", f"a link to a folder that was read as {self.linked[target]} already"
         return None
+
+    def _find_link(self, path: str, below: str, status: Status, reason: str) -> None:
+        """Tell of a link that is not followed; nothing is told where it can't lead to a document that is wanted."""
+        doc_id = self.source.doc_id(below)
+        there = os.path.exists(path)
+        is_file = not os.path.isdir(path) if there else has_file_name(below)
+        if not is_file:
+            wanted = self.selection.wants(doc_id) or self.selection.may_want_below(doc_id)
+        else:
+            is_table = suffix_of(below) in TABLE_SUFFIXES
+            wanted = (is_table or self.selection.wants(doc_id)) and (self.glob is None or self.glob.matches(below))
+        found = unread(doc_id, below) if is_file else None
+        if found and found.status == "skipped":
+            status, reason = found.status, f"{reason}; {found.reason}"
+        if wanted:
+            self._find(below, status, reason)
+        elif status == "failed":
+            # Should it be what it does not look like, nothing that came from it is gone.
+            self.listing.unseen.add(doc_id)
 
     def _find(self, below: str, status: Status, reason: str, *, folder: bool = False) -> None:
         if self.glob is not None and not folder and not self.glob.matches(below) and not self.glob.may_hold(below):

@@ -6,7 +6,7 @@ import datetime
 import hashlib
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from chunkledger.documents.decoding import repaired
@@ -14,8 +14,17 @@ from chunkledger.settings import Settings
 
 MOST_METADATA_BYTES = 64 * 1024
 """Larger metadata is left out and told: every chunk of the document would repeat it."""
+MOST_DEPTH = 64
+"""Lists and objects that may hold each other in metadata. Python's own limit depends on who calls."""
 _LONGEST_ID = 1000
 _MOST_KEYS = 12
+
+
+class NestingError(ValueError):
+    """Metadata that goes deeper than `MOST_DEPTH`."""
+
+    def __init__(self) -> None:
+        super().__init__(f"is nested deeper than {MOST_DEPTH}")
 
 
 class RowError(ValueError):
@@ -41,10 +50,12 @@ class Place:
     Attributes:
         row: its number, from 1.
         offset: byte of its line, or its index, as `Entry.offset`.
+        size: bytes that all of it takes, about.
     """
 
     row: int
     offset: int
+    size: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +109,8 @@ def _metadata(values: Mapping[str, object], without: Sequence[str], row_id: str)
     try:
         found = {repaired(str(name))[0]: as_json(value) for name, value in values.items() if name not in without}
         return found, json.dumps(found, ensure_ascii=False, sort_keys=True).encode("utf-8", "surrogatepass")
-    except RecursionError:
-        raise RowError("is nested too deeply", row_id) from None
+    except NestingError as error:
+        raise RowError(str(error), row_id) from None
 
 
 def usable_id(values: Mapping[str, object], column: str) -> str:
@@ -123,20 +134,30 @@ def usable_id(values: Mapping[str, object], column: str) -> str:
     return row_id
 
 
-def as_json(value: object) -> object:
-    """The value as JSON can hold it: dates as ISO 8601, what is no JSON type as its text, bytes left out."""
+def as_json(value: object, depth: int = 0) -> object:
+    """The value as JSON can hold it: dates as ISO 8601, what is no JSON type as its text, bytes left out.
+
+    Args:
+        value: of any type.
+        depth: how many lists and objects hold it.
+
+    Raises:
+        NestingError: the limit of depth is passed.
+    """
     if value is None or isinstance(value, bool | int | str):
         return value
     if isinstance(value, float):
         return value if math.isfinite(value) else str(value)
-    if isinstance(value, Mapping):
-        return {str(name): as_json(item) for name, item in value.items()}
-    if isinstance(value, Sequence) and not isinstance(value, bytes | bytearray):
-        return [as_json(item) for item in value]
-    if isinstance(value, datetime.date | datetime.datetime | datetime.time):
-        return value.isoformat()
     if isinstance(value, bytes | bytearray):
         return f"({len(value):,} bytes)"
+    if isinstance(value, Mapping | Sequence | Set):
+        if depth == MOST_DEPTH:
+            raise NestingError
+        if isinstance(value, Mapping):
+            return {str(name): as_json(item, depth + 1) for name, item in value.items()}
+        return [as_json(item, depth + 1) for item in value]
+    if isinstance(value, datetime.date | datetime.datetime | datetime.time):
+        return value.isoformat()
     return str(value)
 
 

@@ -8,12 +8,19 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from chunkledger.documents.globs import MAGIC
-from chunkledger.errors import SourceError
+from chunkledger.documents.globs import MAGIC, may_begin
+from chunkledger.documents.rows import MOST_METADATA_BYTES
+from chunkledger.errors import SettingsError, SourceError
 from chunkledger.model import Finding, Format
 
 MAX_DOCUMENT_BYTES = 8 * 1024 * 1024
 """A larger document is a Finding unless the limit is raised."""
+
+MOST_DOCUMENT_BYTES = 1024 * 1024 * 1024
+"""What the limit can be raised to: columns count in 32 bits, and a document is worked on as a whole."""
+
+_CHUNK_BYTES = 2000
+"""About what a chunk of some 500 tokens takes; only how work is divided depends on it."""
 
 _NAMED = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*)=(.+)", re.DOTALL)
 
@@ -50,6 +57,7 @@ class Entry:
         table: id of the table that holds the row; "" for a file.
         row: number of the row, from 1; 0 for a file.
         offset: where the row is: byte of its line in the file, or its index where rows have no bytes of their own.
+        beside: bytes that the row takes beside its text, about.
     """
 
     doc_id: str
@@ -60,6 +68,12 @@ class Entry:
     table: str = ""
     row: int = 0
     offset: int = 0
+    beside: int = 0
+
+    @property
+    def weight(self) -> int:
+        """Bytes that working on the document takes in and gives out, about: every chunk repeats the metadata."""
+        return self.size + self.beside + min(self.beside, MOST_METADATA_BYTES) * (self.size // _CHUNK_BYTES)
 
     @property
     def origin(self) -> str:
@@ -113,6 +127,9 @@ class Selection:
         exclude: globs on the document id; none may match.
         max_document_bytes: a larger document is a Finding.
         format: `auto` goes by suffix; a format reads every known suffix as that.
+
+    Raises:
+        SettingsError: a limit that can't be.
     """
 
     include: tuple[str, ...] = ()
@@ -120,12 +137,22 @@ class Selection:
     max_document_bytes: int = MAX_DOCUMENT_BYTES
     format: str = "auto"
 
+    def __post_init__(self) -> None:
+        if not 1 <= self.max_document_bytes <= MOST_DOCUMENT_BYTES:
+            raise SettingsError(
+                f"max_document_bytes must be from 1 to {MOST_DOCUMENT_BYTES}, not {self.max_document_bytes}"
+            )
+
     def wants(self, doc_id: str, *others: str) -> bool:
         """Whether the globs let this document pass, or one of its other names in; `*` crosses folders."""
         names = (doc_id, *others)
         if self.include and not any(fnmatchcase(name, glob) for glob in self.include for name in names):
             return False
         return not self.excludes(doc_id)
+
+    def may_want_below(self, folder: str) -> bool:
+        """Whether the globs can let a document below the folder of this id pass."""
+        return not self.include or any(may_begin(glob, f"{folder}/") for glob in self.include)
 
     def excludes(self, doc_id: str) -> bool:
         """Whether a glob shuts out what is here, be it a document, a link or a folder that can't be listed."""

@@ -114,4 +114,7 @@ def _add(
         found.findings.append(Finding(doc_id, "failed", trouble, place.row, table.doc_id))
         return
     how = format_of(known, settings.format)
-    found.entries.append(Entry(doc_id, table.path, size, table.mtime_ns, how, table.doc_id, place.row, place.offset))
+    beside = max(0, place.size - size)
+    found.entries.append(
+        Entry(doc_id, table.path, size, table.mtime_ns, how, table.doc_id, place.row, place.offset, beside)
+    )

@@ -1,28 +1,30 @@
-"""Documents that can't be read now -> the part that keeps their chunks of the last run."""
+"""Documents that can't be read now -> their records, or at least their texts, of the last run."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from chunkledger.counting.counter import Engine
 from chunkledger.documents.formats import format_of
 from chunkledger.documents.reading import Read
 from chunkledger.documents.sources import Entry
-from chunkledger.engines.units import PartInfo, Unit, write_part
 from chunkledger.model import Document
 from chunkledger.settings import Settings
 from chunkledger.store.documents_table import DocumentState
-from chunkledger.store.layout import part_name, write_file
 from chunkledger.store.ledger import Ledger
-from chunkledger.store.parts import part_content
+from chunkledger.store.merging import PartRange, in_document_order
+from chunkledger.store.parts import chunks_in
 
+_TEXT_COLUMNS = [
+    "doc_id", "role", "doc_sha256", "metadata", "char_start", "line_start", "overlap_chars", "text", "gap_after",
+]  # fmt: skip
 Row = dict[str, Any]
 
 
@@ -37,6 +39,18 @@ class Kept:
 
     doc_ids: frozenset[str]
     states: tuple[DocumentState, ...]
+
+    def without(self, lost: Mapping[str, str]) -> Kept:
+        """The rest, where some could not be kept after all.
+
+        Args:
+            lost: document id -> why.
+        """
+        states = (
+            replace(state, status="failed", reason=lost[state.doc_id]) if state.doc_id in lost else state
+            for state in self.states
+        )
+        return Kept(self.doc_ids - set(lost), tuple(states))
 
 
 def kept_documents(ledger: Ledger, seen: Mapping[str, str], unseen: Collection[str]) -> Kept:
@@ -67,42 +81,6 @@ def kept_documents(ledger: Ledger, seen: Mapping[str, str], unseen: Collection[s
     return Kept(frozenset(kept), tuple(states))
 
 
-def write_kept(ledger: Ledger, kept: Kept, unit: Unit, settings: Settings, out: str, engine: Engine) -> PartInfo:
-    """Write the part that keeps the chunks of these documents.
-
-    Where the settings are the last run's, the records are those of the last run. Where they are not, they would not
-    go with the others (other limits, another encoding), so they are made again, from the text that the chunks hold.
-
-    Args:
-        ledger: as the last run left it.
-        kept: which documents.
-        unit: number of the run and of the part.
-        settings: of this run.
-        out: root of the ledger.
-        engine: whose tokenizer counts.
-    """
-    wanted = pa.array(sorted(kept.doc_ids), pa.string())
-    tables = (rows.filter(pc.is_in(rows.column("doc_id"), wanted)) for rows in ledger.iter_tables())
-    if ledger.report()["settings"] != settings.as_dict():
-        return write_part(unit, _documents(tables, settings), settings, out, engine)
-    found = pa.concat_tables(tables)
-    content, rows = part_content(found.to_batches())
-    name = part_name(unit.run, unit.number, content)
-    write_file(out, name, content)
-    ids = found.column("doc_id")
-    return PartInfo(
-        name=name,
-        size=len(content),
-        rows=rows,
-        doc_ids=(ids[0].as_py(), ids[-1].as_py()),
-        documents=(),
-        findings=(),
-        flagged=int(pc.sum(pc.is_valid(found.column("flag_cause"))).as_py()),
-        tokens=int(pc.sum(found.column("token_count")).as_py()),
-        seconds={},
-    )
-
-
 def _unseen_place(origin: str, unseen: Collection[str]) -> str | None:
     """The place that was not seen and that the file of this id is, or lies below; None where it was seen."""
     parts = origin.split("/")
@@ -110,16 +88,64 @@ def _unseen_place(origin: str, unseen: Collection[str]) -> str | None:
     return next((place for place in places if place in unseen), None)
 
 
-def _documents(tables: Iterable[pa.Table], settings: Settings) -> Iterator[Read]:
-    """The documents, as far as their chunks know them; where blanks lead, others of the same number stand in."""
-    rows = (row for table in tables for row in table.to_pylist())
+def kept_entries(ledger: Ledger, kept: Kept, settings: Settings) -> list[Entry]:
+    """The documents that stay, by id: as entries whose path is that of the part that holds them.
+
+    Args:
+        ledger: as the last run left it.
+        kept: which documents.
+        settings: of this run.
+    """
+    wanted = pa.array(sorted(kept.doc_ids), pa.string())
+    found: dict[str, Entry] = {}
+    for path in ledger.part_paths():
+        for rows in chunks_in(path, ["doc_id", "role", "text", "metadata"]):
+            chosen = rows.filter(pc.is_in(rows.column("doc_id"), wanted))
+            lengths = (pc.binary_length(chosen.column(name)).to_pylist() for name in ("text", "metadata"))
+            for doc_id, size, beside in zip(chosen.column("doc_id").to_pylist(), *lengths, strict=True):
+                before = found[doc_id].size if doc_id in found else 0
+                how = format_of(doc_id, settings.format)
+                found[doc_id] = Entry(doc_id, str(path), before + size, 0, how, beside=beside)
+    return [found[doc_id] for doc_id in sorted(found)]
+
+
+def kept_records(entries: Sequence[Entry], columns: list[str] | None = None) -> Iterator[pa.Table]:
+    """The records of documents that stay, in document order, as the last run left them.
+
+    Args:
+        entries: as `kept_entries` gave them.
+        columns: only these, with `doc_id` and `role` among them; None is all.
+    """
+    by_path: dict[str, list[str]] = {}
+    for entry in entries:
+        by_path.setdefault(entry.path, []).append(entry.doc_id)
+    parts = [PartRange(Path(path), min(ids), max(ids)) for path, ids in by_path.items()]
+
+    def chosen(path: Path) -> Iterator[pa.Table]:
+        wanted = pa.array(by_path[str(path)], pa.string())
+        for rows in chunks_in(path, columns):
+            found = rows.filter(pc.is_in(rows.column("doc_id"), wanted))
+            if len(found):
+                yield found
+
+    yield from in_document_order(parts, chosen)
+
+
+def kept_texts(entries: Sequence[Entry]) -> Iterator[Read]:
+    """The documents that stay, as far as their chunks know them, to be split anew.
+
+    Where the settings are not the last run's, its records would not go with the others (other limits, another
+    encoding). Where blanks lead, others of the same number stand in.
+    """
+    of = {entry.doc_id: entry for entry in entries}
+    rows = (row for table in kept_records(entries, _TEXT_COLUMNS) for row in table.to_pylist())
     for doc_id, group in groupby(rows, key=lambda row: str(row["doc_id"])):
         chunks = list(group)
-        text = text_of(chunks)
         first = chunks[0]
-        how = format_of(doc_id, settings.format)
-        document = Document(doc_id, text, first["doc_sha256"], how, json.loads(first["metadata"]))
-        yield Read(Entry(doc_id, "", len(text.encode()), 0, how), document, None, first["doc_sha256"])
+        entry = of[doc_id]
+        sha256 = first["doc_sha256"]
+        document = Document(doc_id, text_of(chunks), sha256, entry.format, json.loads(first["metadata"]))
+        yield Read(entry, document, None, sha256)
 
 
 def text_of(chunks: list[Row]) -> str:

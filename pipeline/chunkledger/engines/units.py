@@ -7,15 +7,17 @@ import traceback
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Literal
 
 import pyarrow as pa
 
 from chunkledger.counting.counter import Engine
 from chunkledger.documents.reading import Read, documents_of
 from chunkledger.documents.sources import MAX_DOCUMENT_BYTES, Entry
+from chunkledger.engines.kept import kept_records, kept_texts
 from chunkledger.errors import ChunkledgerError
 from chunkledger.model import Finding, Status
-from chunkledger.records.chunk_batch import chunk_batch
+from chunkledger.records.chunk_batch import records_of
 from chunkledger.settings import Settings
 from chunkledger.store.documents_table import DocumentState
 from chunkledger.store.layout import part_name, write_file
@@ -28,6 +30,10 @@ _MOST_UNIT_BYTES = 64 * 1024 * 1024
 _UNITS = 8
 _LONGEST_REASON = 200
 
+Work = Literal["read", "copied", "remade"]
+"""What is done with documents: they are read from their sources; or they can't be, and their records of the last run
+are copied, or made again from the texts in them."""
+
 
 @dataclass(frozen=True, slots=True)
 class Unit:
@@ -38,17 +44,19 @@ class Unit:
         number: of the unit in the run.
         entries: files by document id, rows in the order of their tables.
         longest: most bytes of a document.
+        work: what is done with them.
     """
 
     run: int
     number: int
     entries: tuple[Entry, ...]
     longest: int = MAX_DOCUMENT_BYTES
+    work: Work = "read"
 
     @property
     def size(self) -> int:
-        """Bytes of its documents."""
-        return sum(entry.size for entry in self.entries)
+        """What its documents weigh together, as `Entry.weight`."""
+        return sum(entry.weight for entry in self.entries)
 
     def halves(self) -> tuple[Unit, Unit]:
         """The same work in two, for a unit of at least two documents."""
@@ -83,26 +91,33 @@ class PartInfo:
     seconds: dict[str, float]
 
 
-def planned_units(entries: Sequence[Entry], run: int, longest: int = MAX_DOCUMENT_BYTES) -> list[Unit]:
-    """The units of a run. Their borders depend on the corpus alone, so that any number of workers gives equal parts."""
-    total = sum(entry.size for entry in entries)
+def planned_units(
+    entries: Sequence[Entry], run: int, longest: int = MAX_DOCUMENT_BYTES, *, first: int = 0, work: Work = "read"
+) -> list[Unit]:
+    """The units of a run. Their borders depend on the corpus alone, so that any number of workers gives equal parts.
+
+    Args:
+        entries: files by document id, rows in the order of their tables.
+        run: its number.
+        longest: most bytes of a document.
+        first: number of the first unit.
+        work: what is done with the documents.
+    """
+    total = sum(entry.weight for entry in entries)
     most = min(_MOST_UNIT_BYTES, max(_LEAST_UNIT_BYTES, total // _UNITS))
-    units: list[Unit] = []
-    waiting: list[Entry] = []
+    groups: list[list[Entry]] = []
     size = 0
     for entry in entries:
-        if waiting and size + entry.size > most:
-            units.append(Unit(run, len(units), tuple(waiting), longest))
-            waiting, size = [], 0
-        waiting.append(entry)
-        size += entry.size
-    if waiting:
-        units.append(Unit(run, len(units), tuple(waiting), longest))
-    return units
+        if not groups or size + entry.weight > most:
+            groups.append([])
+            size = 0
+        groups[-1].append(entry)
+        size += entry.weight
+    return [Unit(run, number, tuple(group), longest, work) for number, group in enumerate(groups, first)]
 
 
 def run_unit(unit: Unit, settings: Settings, out: str, engine: Engine = "toktok") -> PartInfo:
-    """Read the unit's documents, make their records, write one part below `out`.
+    """Make the records of the unit's documents, write them as one part below `out`.
 
     Args:
         unit: the documents.
@@ -110,36 +125,29 @@ def run_unit(unit: Unit, settings: Settings, out: str, engine: Engine = "toktok"
         out: root of the ledger.
         engine: whose tokenizer counts.
     """
-    return write_part(unit, documents_of(unit.entries, settings, unit.longest), settings, out, engine)
-
-
-def write_part(unit: Unit, reads: Iterator[Read], settings: Settings, out: str, engine: Engine = "toktok") -> PartInfo:
-    """Make the records of documents that were read, and write them as one part below `out`.
-
-    Args:
-        unit: what they are of; its number names the part.
-        reads: in the order of the unit's entries.
-        settings: what to make.
-        out: root of the ledger.
-        engine: whose tokenizer counts.
-    """
-    work = _Work(settings, engine)
-    content, rows = part_content(work.record_batches(unit, reads))
+    gathered = _Gathered(settings, engine)
+    if unit.work == "copied":
+        batches = gathered.copied(unit)
+    else:
+        is_kept = unit.work == "remade"
+        texts = kept_texts(unit.entries) if is_kept else documents_of(unit.entries, settings, unit.longest)
+        batches = gathered.record_batches(unit, texts)
+    content, rows = part_content(batches)
     started = time.process_time()
     name = part_name(unit.run, unit.number, content) if rows else ""
     if rows:
         write_file(out, name, content)
-    work.seconds["write"] += time.process_time() - started
+    gathered.seconds["write"] += time.process_time() - started
     return PartInfo(
         name=name,
         size=len(content) if rows else 0,
         rows=rows,
-        doc_ids=work.doc_ids,
-        documents=tuple(sorted(work.documents, key=lambda state: state.doc_id)),
-        findings=tuple(sorted(work.findings, key=lambda finding: finding.doc_id)),
-        flagged=work.flagged,
-        tokens=work.tokens,
-        seconds=dict(work.seconds),
+        doc_ids=gathered.doc_ids,
+        documents=tuple(sorted(gathered.documents, key=lambda state: state.doc_id)),
+        findings=tuple(sorted(gathered.findings, key=lambda finding: finding.doc_id)),
+        flagged=gathered.flagged,
+        tokens=gathered.tokens,
+        seconds=dict(gathered.seconds),
     )
 
 
@@ -163,7 +171,7 @@ def state_of(entry: Entry, sha256: str, status: Status, reason: str) -> Document
     return DocumentState(entry.doc_id, entry.origin, entry.row, entry.size, entry.mtime_ns, sha256, status, reason)
 
 
-class _Work:
+class _Gathered:
     """What is gathered while a unit's documents pass."""
 
     def __init__(self, settings: Settings, engine: Engine) -> None:
@@ -175,6 +183,13 @@ class _Work:
         self.flagged = 0
         self.tokens = 0
         self.seconds = {"read": 0.0, "split": 0.0, "write": 0.0}
+
+    def copied(self, unit: Unit) -> Iterator[pa.RecordBatch]:
+        """The records of the last run."""
+        for table in kept_records(unit.entries):
+            for batch in table.to_batches():
+                self._note(batch)
+                yield batch
 
     def record_batches(self, unit: Unit, reads: Iterator[Read]) -> Iterator[pa.RecordBatch]:
         """The records of a unit in order of document id, a batch of documents at a time."""
@@ -208,7 +223,7 @@ class _Work:
         """The records of some documents; one that can't be split is found by halving, and is a Finding."""
         documents = [read.document for read in reads if read.document is not None]
         try:
-            batch = chunk_batch(documents, self.settings, engine=self.engine)
+            made = records_of(documents, self.settings, self.engine)
         except BaseException as error:
             # A panic of a Rust library is no Exception. What ends the process on purpose is neither.
             if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
@@ -223,8 +238,8 @@ class _Work:
             self._see(replace(read, finding=told))
         else:
             for read in reads:
-                self._see(read)
-            yield batch
+                self._see(_with(read, made.unused.get(read.entry.doc_id)))
+            yield made.rows
 
     def _see(self, read: Read) -> None:
         finding = read.finding
@@ -244,13 +259,21 @@ def _batches(reads: Iterable[Read]) -> Iterator[list[Read]]:
     waiting: list[Read] = []
     size = 0
     for read in reads:
-        if waiting and size + read.entry.size > BATCH_BYTES:
+        if waiting and size + read.entry.weight > BATCH_BYTES:
             yield waiting
             waiting, size = [], 0
         waiting.append(read)
-        size += read.entry.size
+        size += read.entry.weight
     if waiting:
         yield waiting
+
+
+def _with(read: Read, told: str | None) -> Read:
+    """The document, with one more thing to be told of it."""
+    if told is None:
+        return read
+    before = f"{read.finding.reason}; " if read.finding else ""
+    return replace(read, finding=Finding(read.entry.doc_id, "ok", before + told, read.entry.row, read.entry.table))
 
 
 def _reason(error: BaseException) -> str:

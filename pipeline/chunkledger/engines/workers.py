@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import multiprocessing
 import os
 import signal
@@ -24,6 +25,8 @@ _POLL_SECONDS = 1.0
 _LONGEST_REASON = 200
 _MOST_STILLBORN = 20
 """Processes in a row that end before they can do anything: then it is not the tasks that are at fault."""
+_OF_THE_PROCESS = (None, errno.ENOMEM)
+"""What an OSError has in `errno` that says nothing about files: pyarrow gives none where it gets no memory."""
 
 
 class WorkerError(ChunkledgerError):
@@ -70,6 +73,7 @@ class Workers(Generic[Key]):
         self._running: dict[Future[Any], _Running[Key]] = {}
         self._idle: list[_Worker] = []
         self._stillborn = 0
+        self._has_worked = False
         self._context = multiprocessing.get_context("spawn")
         self._watched, self._lifeline = self._context.Pipe(duplex=False)
 
@@ -118,14 +122,16 @@ class Workers(Generic[Key]):
                         self._waiting.appendleft(running.task)
                         continue
                     result = Died(running.worker.why)
-                except (OSError, ChunkledgerError):
+                except ChunkledgerError:
                     raise
                 except Exception as error:
+                    if isinstance(error, OSError) and error.errno not in _OF_THE_PROCESS:
+                        raise
                     # Nobody knows what state the process is in, least of all where memory ran out.
                     running.worker.end()
                     result = Died(_said(error))
                 else:
-                    self._stillborn = 0
+                    self._stillborn, self._has_worked = 0, True
                     self._idle.append(running.worker)
                 yield running.task.key, result
             self._end_late_ones()
@@ -144,6 +150,11 @@ class Workers(Generic[Key]):
             WorkerError: so did the ones before it.
         """
         self._stillborn = 0 if worker.lived else self._stillborn + 1
+        if self._stillborn >= _MOST_STILLBORN and self._has_worked:
+            raise WorkerError(
+                f"the last {_MOST_STILLBORN} worker processes ended before they could do anything, after others had "
+                "worked; is there too little memory for so many jobs?"
+            )
         if self._stillborn >= _MOST_STILLBORN:
             raise WorkerError(
                 "worker processes can't be started; a script that calls ingest with jobs must do so below "
@@ -194,9 +205,11 @@ class _Worker:
 
 
 def _said(error: Exception) -> str:
+    said = str(error).partition("\n")[0][:_LONGEST_REASON]
     if isinstance(error, MemoryError):
         return "its process ran out of memory"
-    said = str(error).partition("\n")[0][:_LONGEST_REASON]
+    if isinstance(error, OSError):
+        return f"its process got too little from the system, as of memory ({said})"
     return f"its process met {type(error).__name__}: {said}; this is a fault of chunkledger, please report it"
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import itertools
-import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
@@ -12,23 +12,33 @@ import pyarrow as pa
 from chunkledger.counting.counter import Counter, Engine, counter_for
 from chunkledger.counting.vocabulary import VOCABULARIES
 from chunkledger.documents.batch import joined
-from chunkledger.documents.decoding import repaired
 from chunkledger.model import Batch, Blocks, Document, IntArray, TokenEnds
 from chunkledger.packer.rows import BOUNDARY_KINDS
 from chunkledger.records.boundaries import Boundaries, boundaries_of
 from chunkledger.records.composition import chunk_kinds, unit_detail
 from chunkledger.records.flags import Sizes, cause_of, flags_of
 from chunkledger.records.ids import chunk_ids
+from chunkledger.records.metadata import metadata_of
 from chunkledger.records.positions import char_offsets, line_numbers
 from chunkledger.records.rendering import RenderedCounts, rendered_counts
 from chunkledger.records.schema import COLUMNS, KINDS, SCHEMA
 from chunkledger.settings import Settings
 from chunkledger.splitting.measure import embed_tokens
 from chunkledger.splitting.split import Split, split
-from chunkledger.structure import kinds
 from chunkledger.structure.blocks import blocks_of
-from chunkledger.structure.front_matter import front_matter
-from chunkledger.structure.rst_front_matter import rst_front_matter
+
+
+@dataclass(frozen=True, slots=True)
+class Records:
+    """The records of some documents, and what is to be told of these.
+
+    Attributes:
+        rows: in document order, with the columns of `SCHEMA`.
+        unused: document id -> why its front matter gives no metadata.
+    """
+
+    rows: pa.RecordBatch
+    unused: Mapping[str, str]
 
 
 def chunk_batch(documents: Sequence[Document], settings: Settings, *, engine: Engine = "toktok") -> pa.RecordBatch:
@@ -39,16 +49,28 @@ def chunk_batch(documents: Sequence[Document], settings: Settings, *, engine: En
         settings: what to make.
         engine: whose tokenizer counts.
     """
+    return records_of(documents, settings, engine).rows
+
+
+def records_of(documents: Sequence[Document], settings: Settings, engine: Engine) -> Records:
+    """The records as `chunk_batch` gives them, and what is to be told of the documents."""
     batch = joined(documents)
     counter = counter_for(settings.encoding, engine)
     blocks = blocks_of(batch)
     ends = counter.token_ends([document.text for document in documents])
     cut = split(batch, blocks, ends, counter, settings)
-    return record_batch(batch, blocks, ends, counter, cut, settings)
+    metadata = metadata_of(batch, blocks)
+    return Records(record_batch(batch, blocks, ends, counter, cut, metadata.written, settings), metadata.unused)
 
 
 def record_batch(
-    batch: Batch, blocks: Blocks, ends: TokenEnds, counter: Counter, cut: Split, settings: Settings
+    batch: Batch,
+    blocks: Blocks,
+    ends: TokenEnds,
+    counter: Counter,
+    cut: Split,
+    metadata: Sequence[str],
+    settings: Settings,
 ) -> pa.RecordBatch:
     """The records of chunks that are already cut.
 
@@ -58,6 +80,7 @@ def record_batch(
         ends: where their tokens end.
         counter: of the encoding that `ends` is in.
         cut: the chunks.
+        metadata: of each document, as JSON.
         settings: what they were made with.
     """
     spans = cut.spans
@@ -68,7 +91,7 @@ def record_batch(
     counts = rendered_counts(batch, ends, counter, cut, texts, boundaries, settings)
     embedded = embed_tokens(batch, counter, cut.prefixes, cut.prefix, spans, cut.tokens)
     columns: dict[str, pa.Array] = {}
-    columns |= _document_columns(batch, blocks, spans.document)
+    columns |= _document_columns(batch, metadata, spans.document)
     columns |= _text_columns(batch, cut, texts)
     columns |= _count_columns(cut, counts, embedded)
     columns |= _boundary_columns(batch, cut, boundaries, counts)
@@ -77,25 +100,15 @@ def record_batch(
     return pa.RecordBatch.from_arrays([columns[name].cast(SCHEMA.field(name).type) for name in COLUMNS], schema=SCHEMA)
 
 
-def _document_columns(batch: Batch, blocks: Blocks, document: IntArray) -> dict[str, pa.Array]:
+def _document_columns(batch: Batch, metadata: Sequence[str], document: IntArray) -> dict[str, pa.Array]:
     """Columns that are the same for all chunks of a document."""
     index = pa.array(document)
     per_document = {
         "doc_id": [entry.doc_id for entry in batch.documents],
         "doc_sha256": [entry.sha256 for entry in batch.documents],
-        "metadata": _metadata(batch, blocks),
+        "metadata": metadata,
     }
     return {name: pa.array(values, pa.string()).take(index) for name, values in per_document.items()}
-
-
-def _metadata(batch: Batch, blocks: Blocks) -> list[str]:
-    merged = [dict(document.metadata) for document in batch.documents]
-    for index in np.flatnonzero(blocks.kind == kinds.FRONT_MATTER).tolist():
-        document = int(blocks.document[index])
-        source = batch.data[int(blocks.start[index]) : int(blocks.end[index])].decode()
-        read = rst_front_matter if batch.documents[document].format == "rst" else front_matter
-        merged[document] = read(source) | merged[document]
-    return [repaired(json.dumps(values, ensure_ascii=False, sort_keys=True, default=str))[0] for values in merged]
 
 
 def _text_columns(batch: Batch, cut: Split, texts: list[str]) -> dict[str, pa.Array]:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import astuple, dataclass
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
+
+from chunkledger.records.schema import SCHEMA
+from chunkledger.store.merging import side_by_side
 
 if TYPE_CHECKING:
     import polars as pl
@@ -25,12 +29,32 @@ class ChangeCounts:
     delete: int
 
 
-def change_counts(before: pa.Table, after: pa.Table) -> ChangeCounts:
-    """Compare two states by chunk_id.
+def change_counts(before: Iterator[pa.Table], after: Iterator[pa.Table]) -> ChangeCounts:
+    """Compare two states by chunk_id, some documents at a time: an id is made with that of its document.
+
+    Args:
+        before: records in document order.
+        after: those of the other state.
+
+    Returns:
+        The counts; what is what is said at `compared`.
+    """
+    empty = SCHEMA.empty_table()
+    total = [0] * len(astuple(ChangeCounts(0, 0, 0, 0, 0)))
+    for old, new in side_by_side(before, after):
+        counts = astuple(compared(empty if old is None else old, empty if new is None else new))
+        total = [sum(pair) for pair in zip(total, counts, strict=True)]
+    return ChangeCounts(*total)
+
+
+def compared(before: pa.Table, after: pa.Table) -> ChangeCounts:
+    """Compare two tables of the same documents by chunk_id.
 
     A chunk is *moved* where its place in the document is another, else *updated* where any other column but the
     document's and the settings' fingerprints is, else *kept*.
     """
+    if not len(before):
+        return ChangeCounts(add=len(after), keep=0, move=0, update=0, delete=0)
     import polars as pl  # not at the top: a first run has nothing to compare, and the import takes 25 MB
 
     old, new = pl.DataFrame(before), pl.DataFrame(after)

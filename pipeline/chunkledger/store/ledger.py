@@ -5,13 +5,11 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from deltalake import DeltaTable
 
@@ -20,13 +18,13 @@ from chunkledger.records.schema import SCHEMA
 from chunkledger.settings import Settings
 from chunkledger.store.commit import opened, run_files
 from chunkledger.store.merging import PartRange, in_document_order
+from chunkledger.store.parts import chunks_in, readable
 from chunkledger.store.run_report import REPORT_VERSION
 
 if TYPE_CHECKING:
     import polars as pl
 
 
-_BATCH_ROWS = 8192
 _LAST = "\U0010ffff"
 """Where a part has no statistics: after every document id."""
 _REPORT_KEYS = ("sources", "selection", "settings", "versions", "engine", "counts")
@@ -84,13 +82,13 @@ class Ledger:
     def documents(self) -> pa.Table:
         """What the run saw of each document; the columns are those of `DOCUMENTS_SCHEMA`."""
         path = Path(self.root, run_files(self.table).documents)
-        with _readable(path):
+        with readable(path):
             return pq.ParquetFile(path).read()
 
     def report(self) -> dict[str, Any]:
         """What the run wrote down about itself: settings, versions, sources, counts, findings."""
         path = Path(self.root, run_files(self.table).report)
-        with _readable(path):
+        with readable(path):
             found: dict[str, Any] = json.loads(path.read_text("utf-8"))
             if not isinstance(found, dict) or found.get("report_version") != REPORT_VERSION:
                 raise ValueError(f"it is no report of version {REPORT_VERSION}, the one that this release reads")
@@ -119,30 +117,12 @@ class Ledger:
         return sorted(parts, key=lambda part: (part.first, part.path.name))
 
     def _tables(self, columns: list[str] | None) -> Iterator[pa.Table]:
-        return in_document_order(self._parts(), lambda path: _chunks_in(path, columns))
+        return in_document_order(self._parts(), lambda path: chunks_in(path, columns))
 
 
 def _column(table: pa.Table, name: str) -> list[Any]:
     """The column's values; none where the table has no such column."""
     return list(table.column(name).to_pylist()) if name in table.schema.names else [None] * len(table)
-
-
-def _chunks_in(path: Path, columns: list[str] | None) -> Iterator[pa.Table]:
-    """The chunks of a part, some thousands at a time."""
-    with _readable(path):
-        for batch in pq.ParquetFile(path).iter_batches(_BATCH_ROWS, columns=columns):
-            rows = pa.Table.from_batches([batch])
-            is_chunk = pc.equal(rows.column("role"), "chunk")
-            yield rows if pc.all(is_chunk).as_py() else rows.filter(is_chunk)
-
-
-@contextmanager
-def _readable(path: Path) -> Iterator[None]:
-    """A file that a commit names may have been lost or damaged since: say which one it is."""
-    try:
-        yield
-    except (OSError, ValueError, pa.ArrowException) as error:
-        raise LedgerError(f"{path} can't be read: {error}; put it back, or ingest again into a new folder") from error
 
 
 def open_ledger(path: str | os.PathLike[str]) -> Ledger:

@@ -74,26 +74,49 @@ class _Reader:
         assert self.rows is not None  # noqa: S101 (asked only of readers that hold rows)
         return str(self.rows.column("doc_id")[-1].as_py())
 
-    def taken(self, bound: str | None) -> pa.Table:
-        """Take off the rows of documents before this id, or all of them."""
-        assert self.rows is not None  # noqa: S101 (as above)
+    def taken(self, bound: str | None) -> pa.Table | None:
+        """Take off the rows of documents before this id, or all of them; None where there are none."""
+        if self.rows is None:
+            return None
         count = len(self.rows)
         if bound is not None:
             count = int(pc.sum(pc.less(self.rows.column("doc_id"), bound)).as_py())
         rows, left = self.rows.slice(0, count), self.rows.slice(count)
         self.rows = left if len(left) else None
-        return rows
+        return rows if len(rows) else None
 
 
 def _merged(readers: list[_Reader]) -> Iterator[pa.Table]:
+    for taken in _abreast(readers):
+        rows = [table for table in taken if table is not None]
+        table = pa.concat_tables(rows)
+        yield table.take(pc.sort_indices(table, [("doc_id", "ascending")])) if len(rows) > 1 else table
+
+
+def side_by_side(
+    left: Iterator[pa.Table], right: Iterator[pa.Table]
+) -> Iterator[tuple[pa.Table | None, pa.Table | None]]:
+    """Two streams of records, each in document order -> pieces of both that hold the same documents, whole.
+
+    Args:
+        left: tables of any size.
+        right: likewise.
+
+    Returns:
+        Pairs; None takes the place of a piece without rows.
+    """
+    return ((first, second) for first, second in _abreast([_Reader(left), _Reader(right)]))
+
+
+def _abreast(readers: list[_Reader]) -> Iterator[list[pa.Table | None]]:
+    """What each reader holds of the next documents, all of it; at least one of them holds something."""
     ended: set[int] = set()
     while holding := [reader for reader in readers if reader.rows is not None]:
         going_on = [reader for reader in holding if id(reader) not in ended]
         bound = min((reader.last for reader in going_on), default=None)
-        rows = [taken for reader in holding if len(taken := reader.taken(bound))]
-        if rows:
-            table = pa.concat_tables(rows)
-            yield table.take(pc.sort_indices(table, [("doc_id", "ascending")])) if len(rows) > 1 else table
+        taken = [reader.taken(bound) for reader in readers]
+        if any(table is not None for table in taken):
+            yield taken
         for reader in going_on:
             # One whose document ends the bound, or that holds nothing now, has to say what comes next.
             if (reader.rows is None or reader.last == bound) and not reader.more():

@@ -1,16 +1,24 @@
-"""Record batches -> one Parquet part below the ledger's root."""
+"""Record batches -> the bytes of one Parquet part, and back."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from chunkledger.errors import LedgerError
 from chunkledger.records.schema import SCHEMA
 
 ROW_GROUP_ROWS = 50_000
 """Measured: look-ups by document prune well, and the page index stays small."""
+_ROW_GROUP_BYTES = 64 * 1024 * 1024
+"""Where records are so large (each repeats its document's metadata) that fewer make a row group."""
+_BATCH_ROWS = 1024
+"""Few, because each record repeats its document's metadata, which may have 64 KB."""
 _DICTIONARY = [
     "doc_id", "doc_sha256", "role", "kind", "flag_cause", "flag_detail", "template", "encoding", "encoding_sha256",
     "settings_sha256", "metadata", "context", "embed_prefix", "gap_after", "heading_path.list.element",
@@ -39,12 +47,40 @@ def part_content(batches: Iterable[pa.RecordBatch]) -> tuple[bytes, int]:
         write_statistics=["doc_id", "chunk_id", "chunk_index", "token_count", "embed_tokens", "rendered_tokens"],
     ) as writer:
         waiting: list[pa.RecordBatch] = []
+        count = size = 0
         for batch in batches:
             waiting.append(batch)
+            count, size = count + len(batch), size + batch.nbytes
             rows += len(batch)
-            if sum(len(part) for part in waiting) >= ROW_GROUP_ROWS:
+            if count >= ROW_GROUP_ROWS or size >= _ROW_GROUP_BYTES:
                 writer.write_table(pa.Table.from_batches(waiting, SCHEMA), row_group_size=ROW_GROUP_ROWS)
-                waiting = []
+                waiting, count, size = [], 0, 0
         if waiting:
             writer.write_table(pa.Table.from_batches(waiting, SCHEMA), row_group_size=ROW_GROUP_ROWS)
     return sink.getvalue().to_pybytes(), rows
+
+
+def chunks_in(path: Path, columns: list[str] | None = None) -> Iterator[pa.Table]:
+    """The chunks of a part, some thousands at a time.
+
+    Args:
+        path: of the part.
+        columns: only these, with `role` among them; None is all.
+
+    Raises:
+        LedgerError: it is gone or damaged.
+    """
+    with readable(path):
+        for batch in pq.ParquetFile(path).iter_batches(_BATCH_ROWS, columns=columns):
+            rows = pa.Table.from_batches([batch])
+            is_chunk = pc.equal(rows.column("role"), "chunk")
+            yield rows if pc.all(is_chunk).as_py() else rows.filter(is_chunk)
+
+
+@contextmanager
+def readable(path: Path) -> Iterator[None]:
+    """A file that a commit names may have been lost or damaged since: say which one it is."""
+    try:
+        yield
+    except (OSError, ValueError, pa.ArrowException) as error:
+        raise LedgerError(f"{path} can't be read: {error}; put it back, or ingest again into a new folder") from error

@@ -11,8 +11,8 @@ import re
 
 import yaml
 
-MOST_BYTES = 16 * 1024
-"""A longer front matter is left in the text and gives no metadata: it would stand in every record of the document."""
+MOST_CHARACTERS = 16 * 1024
+"""Most characters. A longer one is left in the text and gives no metadata: that would stand in every record."""
 MOST_DEPTH = 20
 """Deeper nesting is a fault or an attack."""
 _MOST_BITS = 10_000
@@ -20,8 +20,8 @@ _MOST_BITS = 10_000
 _LINE_END = re.compile(r"\r\n|\n|\r")
 
 
-class _Unsafe(yaml.YAMLError):
-    """Front matter that goes beyond a limit."""
+class FrontMatterError(ValueError):
+    """Front matter that gives no metadata; the message says why."""
 
 
 class _LimitedLoader(yaml.SafeLoader):
@@ -30,35 +30,72 @@ class _LimitedLoader(yaml.SafeLoader):
     depth = 0
 
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        where = _line(self.peek_event().start_mark)  # type: ignore[no-untyped-call]
         if self.check_event(yaml.AliasEvent):
-            raise _Unsafe("aliases are not allowed")
+            raise FrontMatterError(f"it has an alias{where}, and none are taken")
         self.depth += 1
         if self.depth > MOST_DEPTH:
-            raise _Unsafe(f"nested deeper than {MOST_DEPTH}")
+            raise FrontMatterError(f"it is nested deeper than {MOST_DEPTH}{where}")
         node = super().compose_node(parent, index)
         self.depth -= 1
         return node
 
+    def construct_object(self, node: yaml.Node, deep: bool = False) -> object:
+        """The value; the text where it only looks like a date or a number, as 2026-02-30 does."""
+        try:
+            return super().construct_object(node, deep)
+        except (ValueError, OverflowError):
+            if not isinstance(node, yaml.ScalarNode):
+                raise
+            self.constructed_objects[node] = node.value
+            del self.recursive_objects[node]
+            return node.value
+
 
 def front_matter(source: str) -> dict[str, object]:
-    r"""The front matter's keys and values as JSON values; empty where it is no mapping, not YAML, or over a limit.
+    r"""The front matter's keys and values as JSON values; empty where nothing stands in it.
 
     Args:
         source: the block, with its delimiter lines.
 
+    Raises:
+        FrontMatterError: it is no mapping, not YAML, or over a limit.
+
     >>> front_matter("---\ntitle: Rates\ntags: [a, b]\nreviewed: 2026-03-01\n---")
     {'title': 'Rates', 'tags': ['a', 'b'], 'reviewed': '2026-03-01'}
     """
+    check_size(source)
     lines = _LINE_END.split(source.strip())
-    if len(source) > MOST_BYTES or len(lines) < 2:
+    if len(lines) < 2:
         return {}
     try:
         # The loader is a subclass of yaml.SafeLoader: it makes plain values only.
         value = yaml.load("\n".join(lines[1:-1]), Loader=_LimitedLoader)  # noqa: S506
-    except (yaml.YAMLError, ValueError, OverflowError, RecursionError):
+    except yaml.MarkedYAMLError as error:
+        raise FrontMatterError(f"it is not YAML: {error.problem}{_line(error.problem_mark)}") from None
+    except yaml.YAMLError as error:
+        raise FrontMatterError(f"it is not YAML: {str(error).partition(chr(10))[0]}") from None
+    if value is None:
         return {}
     plain = _as_json(value)
-    return plain if isinstance(plain, dict) else {}
+    if not isinstance(plain, dict):
+        raise FrontMatterError("it has no keys with values")
+    return plain
+
+
+def check_size(source: str) -> None:
+    """Let front matter pass that is not too long.
+
+    Raises:
+        FrontMatterError: it is.
+    """
+    if len(source) > MOST_CHARACTERS:
+        raise FrontMatterError(f"it has {len(source):,} characters; up to {MOST_CHARACTERS:,} are taken")
+
+
+def _line(mark: yaml.Mark | None) -> str:
+    """Where, as a line of the document: the delimiter is the first."""
+    return "" if mark is None else f" on line {mark.line + 2}"
 
 
 def _as_json(value: object) -> object:
@@ -70,6 +107,8 @@ def _as_json(value: object) -> object:
         return [_as_json(item) for item in value]
     if isinstance(value, str):
         return _whole(value)
+    if isinstance(value, bytes):
+        return f"({len(value):,} bytes)"
     if isinstance(value, datetime.date | datetime.datetime):
         return value.isoformat()
     if isinstance(value, float) and not math.isfinite(value):

@@ -4,25 +4,27 @@ from __future__ import annotations
 
 import re
 
-from chunkledger.structure.front_matter import MOST_BYTES
+from chunkledger.structure.front_matter import check_size
 
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _FIELD = re.compile(r":((?:[^:\\]|\\.|:(?![ `]|$))+):(?:\s+|$)(.*)|([A-Za-z][!-9;-~]*):(?:\s+|$)(.*)")
 
 
 def rst_front_matter(source: str) -> dict[str, object]:
-    r"""The fields' names and values, both strings, each value on one line; empty where the block is over the limit.
+    r"""The fields' names and values, both strings, each value on one line.
 
     A name that comes again adds a line to its value.
 
     Args:
         source: the block, fields as `:Name: value` or `Name: value`.
 
+    Raises:
+        FrontMatterError: the block is too long.
+
     >>> rst_front_matter("PEP: 3\nTitle: Bugs,\n  and more")
     {'PEP': '3', 'Title': 'Bugs, and more'}
     """
-    if len(source) > MOST_BYTES:
-        return {}
+    check_size(source)
     found: dict[str, list[list[str]]] = {}
     values: list[str] = []
     for line in _LINE_END.split(source):
