@@ -17,13 +17,13 @@ from chunkledger.counting.self_test import disagreements
 from chunkledger.documents.listing import listed
 from chunkledger.documents.sources import Listing, Selection, Source, source_of
 from chunkledger.documents.tables import with_rows
+from chunkledger.engines.cross_check import first_mismatch
 from chunkledger.engines.kept import Kept, kept_documents, kept_entries
 from chunkledger.engines.local import read_tables, run_units
 from chunkledger.engines.units import PartInfo, Unit, planned_units
 from chunkledger.engines.workers import WorkerError
 from chunkledger.errors import LedgerError, SourceError
 from chunkledger.model import Finding
-from chunkledger.records.recount import Mismatch, count_mismatches
 from chunkledger.settings import Settings
 from chunkledger.store.changes import ChangeCounts, change_counts
 from chunkledger.store.commit import NewPart, RunFiles, commit, last_run, opened
@@ -34,8 +34,6 @@ from chunkledger.store.merging import PartRange, in_document_order
 from chunkledger.store.parts import chunks_in
 from chunkledger.store.run_report import Run, run_report
 
-CROSS_CHECK_ROWS = 64
-"""Records of a run that are recounted with tiktoken before it is published, spread evenly over its parts."""
 _VERSIONED = ("tiktoken", "toktok-rs", "pyromark", "sentencex", "regex", "pyyaml", "deltalake", "pyarrow")
 
 Progress = Callable[[int, int], None]
@@ -143,12 +141,12 @@ class _Run:
     def _parts(self, units: Sequence[Unit]) -> list[PartInfo]:
         """Every unit's part, counted by a tokenizer that was found to agree with tiktoken."""
         parts = self._worked(units)
-        mismatch = self._cross_check(parts)
+        mismatch = first_mismatch(self.root, parts)
         if mismatch and self.engine == "toktok":
             self._fall_back(f"the cross-check found {mismatch}")
             self._remove(parts)
             parts = self._worked(units)
-            mismatch = self._cross_check(parts)
+            mismatch = first_mismatch(self.root, parts)
         if mismatch:
             self._remove(parts)
             raise LedgerError(
@@ -201,21 +199,6 @@ class _Run:
     def _fall_back(self, why: str) -> None:
         self.engine = "tiktoken"
         self.notices.append(f"toktok disagrees with tiktoken, so this run counts with tiktoken alone: {why}")
-
-    def _cross_check(self, parts: Sequence[PartInfo]) -> Mismatch | None:
-        """The first wrong count among some records of each part, as they were written."""
-        written = [part for part in parts if part.rows]
-        for part in written:
-            share = max(1, CROSS_CHECK_ROWS // len(written))
-            step = max(1, part.rows // share)
-            chosen = range(0, part.rows, step)[:share]
-            place = 0
-            for table in chunks_in(Path(self.root, part.name)):
-                here = [row - place for row in chosen if place <= row < place + len(table)]
-                for mismatch in count_mismatches(table.take(here).to_pylist() if here else [], {}):
-                    return mismatch
-                place += len(table)
-        return None
 
     def _remove(self, parts: Sequence[PartInfo]) -> None:
         for part in parts:

@@ -1,12 +1,11 @@
 """Parquet -> rows, streamed through its row groups; a row is found again by its index.
 
-The only module of this folder that knows pyarrow.
+With `arrow_values` the only module of this folder that knows pyarrow.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from decimal import Decimal
 from itertools import pairwise
 from typing import IO, Any
 
@@ -15,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from chunkledger.documents.arrow_values import as_bytes, is_binary, may_be_id, may_be_text, plain
 from chunkledger.documents.decoding import UndecodableError, text_in
 from chunkledger.documents.rows import Place, Row, RowError, TableError, row_of, usable_id
 from chunkledger.model import IntArray
@@ -23,7 +23,6 @@ from chunkledger.settings import Settings
 _BATCH_BYTES = 8 * 1024 * 1024
 _MOST_BATCH_ROWS = 512
 """Few, because what a row takes in the file says little where values are repeated. Reading takes a third longer."""
-_EXPONENTS = {"s": 0, "ms": -3, "us": -6, "ns": -9}
 _BUFFER_BYTES = 1024 * 1024
 _LONGEST_REASON = 300
 
@@ -39,7 +38,7 @@ def sizes(file: IO[bytes], settings: Settings) -> Iterator[tuple[Place, str | Ro
     offset = 0
     # The columns of metadata too, whose size in the file says little: a value that is repeated is stored once.
     for batch in _batches(table, range(table.num_row_groups), _columns(table, settings)):
-        ids = _plain(batch.column(settings.id_column))
+        ids = plain(batch.column(settings.id_column))
         each = batch.nbytes // len(batch)
         for value, size in zip(ids, _lengths(batch.column(settings.text_column)), strict=True):
             place = Place(offset + 1, offset, each)
@@ -91,10 +90,10 @@ def _check_columns(table: Any, settings: Settings) -> None:  # noqa: ANN401
         if schema.names.count(name) != 1:
             known = ", ".join(schema.names[:20])
             raise TableError(f"has not one column {name!r}; it has {known}; name it with {option}")
-    for name, fits in ((settings.id_column, _may_be_id), (settings.text_column, _may_be_text)):
+    for name, fits in ((settings.id_column, may_be_id), (settings.text_column, may_be_text)):
         kind = schema.field(name).type
         if not fits(kind):
-            raise TableError(f"column {name!r} is {kind}, which is no {'text' if fits is _may_be_text else 'id'}")
+            raise TableError(f"column {name!r} is {kind}, which is no {'text' if fits is may_be_text else 'id'}")
 
 
 def _columns(table: Any, settings: Settings) -> list[str]:  # noqa: ANN401
@@ -102,31 +101,9 @@ def _columns(table: Any, settings: Settings) -> list[str]:  # noqa: ANN401
     return [field.name for field in table.schema_arrow if _is_metadata(field.type) or _is_named(field.name, settings)]
 
 
-def _values(kind: Any) -> Any:  # noqa: ANN401
-    return kind.value_type if pa.types.is_dictionary(kind) else kind
-
-
-def _is_string(kind: Any) -> bool:  # noqa: ANN401
-    of = _values(kind)
-    return any(test(of) for test in (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view))
-
-
-def _is_binary(kind: Any) -> bool:  # noqa: ANN401
-    of = _values(kind)
-    return any(test(of) for test in (pa.types.is_binary, pa.types.is_large_binary, pa.types.is_binary_view))
-
-
-def _may_be_text(kind: Any) -> bool:  # noqa: ANN401
-    return _is_string(kind) or _is_binary(kind)
-
-
-def _may_be_id(kind: Any) -> bool:  # noqa: ANN401
-    return _may_be_text(kind) or bool(pa.types.is_integer(_values(kind)))
-
-
 def _is_metadata(kind: Any) -> bool:  # noqa: ANN401
     """Whether a further column is metadata; bytes are not."""
-    return not _is_binary(kind) and not pa.types.is_fixed_size_binary(kind)
+    return not is_binary(kind) and not pa.types.is_fixed_size_binary(kind)
 
 
 def _is_named(name: str, settings: Settings) -> bool:
@@ -135,86 +112,12 @@ def _is_named(name: str, settings: Settings) -> bool:
 
 def _chosen(column: Any, indices: IntArray) -> list[Any]:  # noqa: ANN401
     """The values at these indices."""
-    whole = _as_bytes(column) if _may_be_text(column.type) else column
+    whole = as_bytes(column) if may_be_text(column.type) else column
     try:
-        return _plain(whole.take(pa.array(indices)))
+        return plain(whole.take(pa.array(indices)))
     except pa.ArrowNotImplementedError:
-        values = _plain(whole)
+        values = plain(whole)
         return [values[index] for index in indices.tolist()]
-
-
-def _plain(column: Any) -> list[Any]:  # noqa: ANN401
-    """The column's values; strings as bytes, because Parquet's need not be UTF-8, and times as ISO 8601.
-
-    A value does not depend on the rows beside it: what can't be made of one is told in its own place.
-    """
-    if pa.types.is_dictionary(column.type):
-        column = column.dictionary_decode()
-    if _may_be_text(column.type):
-        return list(_as_bytes(column).to_pylist())
-    if not _holds_time(column.type):
-        try:
-            return list(column.to_pylist())
-        except (ValueError, OverflowError, pa.ArrowException):
-            pass
-    return [_value(scalar) for scalar in column]
-
-
-def _value(scalar: Any) -> Any:  # noqa: ANN401
-    """One value, as `to_pylist` gives it, but for times."""
-    if not scalar.is_valid:
-        return None
-    kind = scalar.type
-    if pa.types.is_temporal(kind):
-        return _iso(kind, scalar.value)
-    try:
-        if pa.types.is_struct(kind):
-            # By number, because names may come twice; the last one stands.
-            return {kind.field(place).name: _value(scalar[place]) for place in range(kind.num_fields)}
-        if pa.types.is_map(kind):
-            return [[_value(entry[0]), _value(entry[1])] for entry in scalar.values]
-        if pa.types.is_dictionary(kind):
-            return _value(scalar.dictionary[scalar.index.as_py()])
-        if pa.types.is_nested(kind):
-            return [_value(item) for item in scalar.values]
-        if _is_string(kind):
-            return bytes(scalar.as_buffer()).decode("utf-8", "replace")
-        return scalar.as_py()
-    except (ValueError, OverflowError, TypeError, KeyError, pa.ArrowException):
-        return f"({kind} that can't be read)"
-
-
-def _holds_time(kind: Any) -> bool:  # noqa: ANN401
-    """Whether values of this type are, or hold, dates or times."""
-    if pa.types.is_dictionary(kind):
-        return _holds_time(kind.value_type)
-    if pa.types.is_nested(kind):
-        return any(_holds_time(kind.field(place).type) for place in range(kind.num_fields))
-    return bool(pa.types.is_temporal(kind))
-
-
-def _iso(kind: Any, value: int) -> str:  # noqa: ANN401
-    """A date, a time, a moment or a duration as ISO 8601.
-
-    Through NumPy: Python's own types end at the year 9999 and at microseconds, and know only the time zones that a
-    machine has. A moment with a time zone is stored in UTC, and is given so.
-    """
-    if pa.types.is_date(kind):
-        return str(np.datetime64(value, "D" if pa.types.is_date32(kind) else "ms").astype("datetime64[D]"))
-    if pa.types.is_duration(kind):
-        return f"PT{Decimal(value).scaleb(_EXPONENTS[kind.unit]).normalize():f}S"
-    moment = str(np.datetime64(value, kind.unit))
-    whole, point, fraction = moment.partition(".")
-    moment = whole + (point + fraction).rstrip("0").rstrip(".")
-    if pa.types.is_time(kind):
-        return moment.partition("T")[2]
-    return f"{moment}Z" if kind.tz else moment
-
-
-def _as_bytes(column: Any) -> Any:  # noqa: ANN401
-    if pa.types.is_dictionary(column.type):
-        column = column.dictionary_decode()
-    return column if pa.types.is_large_binary(column.type) else column.cast(pa.large_binary())
 
 
 def _batches(table: Any, groups: Sequence[int], columns: list[str]) -> Iterator[Any]:  # noqa: ANN401
@@ -232,7 +135,7 @@ def _batches(table: Any, groups: Sequence[int], columns: list[str]) -> Iterator[
 
 
 def _lengths(column: Any) -> list[int]:  # noqa: ANN401
-    return [size or 0 for size in pc.binary_length(_as_bytes(column)).to_pylist()]
+    return [size or 0 for size in pc.binary_length(as_bytes(column)).to_pylist()]
 
 
 def _row(values: Mapping[str, object], settings: Settings) -> Row | RowError:

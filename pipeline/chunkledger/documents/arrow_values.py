@@ -1,0 +1,111 @@
+"""Values of Arrow columns -> what JSON can hold, each by itself: it does not depend on the rows beside it."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+_EXPONENTS = {"s": 0, "ms": -3, "us": -6, "ns": -9}
+
+
+def plain(column: Any) -> list[Any]:  # noqa: ANN401
+    """The column's values; strings as bytes, because Parquet's need not be UTF-8, and times as ISO 8601.
+
+    A value does not depend on the rows beside it: what can't be made of one is told in its own place.
+    """
+    if pa.types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    if may_be_text(column.type):
+        return list(as_bytes(column).to_pylist())
+    if not _holds_time(column.type):
+        try:
+            return list(column.to_pylist())
+        except (ValueError, OverflowError, pa.ArrowException):
+            pass
+    return [_value(scalar) for scalar in column]
+
+
+def as_bytes(column: Any) -> Any:  # noqa: ANN401
+    """Strings or bytes as bytes with 64-bit offsets, so that any can be read."""
+    if pa.types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    return column if pa.types.is_large_binary(column.type) else column.cast(pa.large_binary())
+
+
+def may_be_text(kind: Any) -> bool:  # noqa: ANN401
+    """Whether values of this type can be texts."""
+    return _is_string(kind) or is_binary(kind)
+
+
+def may_be_id(kind: Any) -> bool:  # noqa: ANN401
+    """Whether values of this type can be ids."""
+    return may_be_text(kind) or bool(pa.types.is_integer(_values(kind)))
+
+
+def is_binary(kind: Any) -> bool:  # noqa: ANN401
+    """Whether values of this type are bytes."""
+    of = _values(kind)
+    return any(test(of) for test in (pa.types.is_binary, pa.types.is_large_binary, pa.types.is_binary_view))
+
+
+def _is_string(kind: Any) -> bool:  # noqa: ANN401
+    of = _values(kind)
+    return any(test(of) for test in (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view))
+
+
+def _values(kind: Any) -> Any:  # noqa: ANN401
+    return kind.value_type if pa.types.is_dictionary(kind) else kind
+
+
+def _value(scalar: Any) -> Any:  # noqa: ANN401
+    """One value, as `to_pylist` gives it, but for times."""
+    if not scalar.is_valid:
+        return None
+    kind = scalar.type
+    if pa.types.is_temporal(kind):
+        return _iso(kind, scalar.value)
+    try:
+        if pa.types.is_struct(kind):
+            # By number, because names may come twice; the last one stands.
+            return {kind.field(place).name: _value(scalar[place]) for place in range(kind.num_fields)}
+        if pa.types.is_map(kind):
+            return [[_value(entry[0]), _value(entry[1])] for entry in scalar.values]
+        if pa.types.is_dictionary(kind):
+            return _value(scalar.dictionary[scalar.index.as_py()])
+        if pa.types.is_nested(kind):
+            return [_value(item) for item in scalar.values]
+        if _is_string(kind):
+            return bytes(scalar.as_buffer()).decode("utf-8", "replace")
+        return scalar.as_py()
+    except (ValueError, OverflowError, TypeError, KeyError, pa.ArrowException):
+        return f"({kind} that can't be read)"
+
+
+def _holds_time(kind: Any) -> bool:  # noqa: ANN401
+    """Whether values of this type are, or hold, dates or times."""
+    if pa.types.is_dictionary(kind):
+        return _holds_time(kind.value_type)
+    if pa.types.is_nested(kind):
+        return any(_holds_time(kind.field(place).type) for place in range(kind.num_fields))
+    return bool(pa.types.is_temporal(kind))
+
+
+def _iso(kind: Any, value: int) -> str:  # noqa: ANN401
+    """A date, a time, a moment or a duration as ISO 8601.
+
+    Through NumPy: Python's own types end at the year 9999 and at microseconds, and know only the time zones that a
+    machine has. A moment with a time zone is stored in UTC, and is given so.
+    """
+    if pa.types.is_date(kind):
+        return str(np.datetime64(value, "D" if pa.types.is_date32(kind) else "ms").astype("datetime64[D]"))
+    if pa.types.is_duration(kind):
+        return f"PT{Decimal(value).scaleb(_EXPONENTS[kind.unit]).normalize():f}S"
+    moment = str(np.datetime64(value, kind.unit))
+    whole, point, fraction = moment.partition(".")
+    moment = whole + (point + fraction).rstrip("0").rstrip(".")
+    if pa.types.is_time(kind):
+        return moment.partition("T")[2]
+    return f"{moment}Z" if kind.tz else moment
