@@ -314,7 +314,7 @@ def test_long_lists_of_findings_are_cut(tmp_path: Path) -> None:
     write(tmp_path / "docs", {f"{number:02}.png": "" for number in range(23)})
     done = cli("ingest", tmp_path / "docs", "--out", tmp_path / "ledger")
     assert len(done.err.splitlines()) == 20 + 1 + 2
-    report = f"all are in the run's report below {tmp_path / 'ledger'}/_runs"
+    report = f"all are in the run's table below {tmp_path / 'ledger'}/_documents"
     assert f"skipped: 3 more; {report}" in done.err.splitlines()
 
 

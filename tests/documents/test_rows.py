@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from chunkledger import Settings
-from chunkledger.documents.rows import MOST_DEPTH, MOST_METADATA_BYTES, RowError, as_json, row_of
+from chunkledger.documents.rows import MOST_DEPTH, MOST_METADATA_BYTES, TOO_LARGE, RowError, as_json, row_of
 
 SETTINGS = Settings()
 
@@ -63,12 +63,11 @@ def test_what_cannot_be_stored_is_replaced_and_counted() -> None:
     assert (row.text, row.replaced, list(row.metadata)) == ("a\ufffdb\ufffd", 2, ["k\ufffd"])
 
 
-def test_metadata_beyond_the_limit_is_left_out() -> None:
-    """Every chunk would repeat it; the hash still sees it."""
-    large = {"id": "a", "text": "One.", "vector": "x" * MOST_METADATA_BYTES}
-    row = row_of(large, SETTINGS)
-    assert (row.metadata, row.dropped) == ({}, MOST_METADATA_BYTES + len('{"vector": ""}'))
-    assert row.sha256 != row_of({"id": "a", "text": "One."}, SETTINGS).sha256
+@pytest.mark.parametrize("large", ["x" * MOST_METADATA_BYTES, TOO_LARGE])
+def test_metadata_beyond_the_limit_is_left_out(large: object) -> None:
+    """Every chunk would repeat it. That there was some is in the hash; what it was decides nothing any more."""
+    row = row_of({"id": "a", "text": "One.", "vector": large, "lang": "en"}, SETTINGS)
+    assert (row.metadata, row.dropped, row.sha256) == ({}, True, hashlib.sha256(b"One.\0").hexdigest())
 
 
 def test_values_become_json() -> None:

@@ -482,3 +482,43 @@ def test_source_given_twice_is_an_error(tmp_path: Path) -> None:
     source = source_of(str(tmp_path))
     with pytest.raises(SourceError, match="is in two of the sources; give each only once"):
         listed([source, source], Selection())
+
+
+def test_folder_and_one_below_it_are_an_error(tmp_path: Path) -> None:
+    """Regression: what both hold was read twice, under two ids, without a word. Another name says that it is meant."""
+    write(tmp_path, {"a/b/x.md": "x", "a/t.jsonl": "{}"})
+    for second in (tmp_path / "a" / "b", tmp_path / "a" / "t.jsonl", tmp_path / "a" / "**" / "*.md"):
+        with pytest.raises(SourceError, match="is in two of the sources; give each only once"):
+            _listing(tmp_path / "a", second)
+    assert _ids(_listing(tmp_path / "a", f"n={tmp_path / 'a' / 'b'}")) == ["b/x.md", "n/x.md"]
+
+
+@pytest.mark.parametrize("pattern", ["**/*.markdwon", "*/../a/*.md", "d[1]/*.md"])
+def test_glob_that_matches_nothing_but_may_hold_something_is_an_error(tmp_path: Path, pattern: str) -> None:
+    """Regression: a hidden file passed for a match, and a mistyped glob emptied the ledger."""
+    write(tmp_path, {"a/x.md": "x", ".h/y.md": "x", "d[1]/z.md": "x"})
+    (tmp_path / "b").symlink_to("a")
+    with pytest.raises(SourceError, match="no file matches"):
+        _listing(f"{tmp_path}/{pattern}")
+
+
+def test_globs_that_are_not_ours_are_told(tmp_path: Path) -> None:
+    """Braces are the shell's; a bracket in a name has to be written as a set."""
+    write(tmp_path, {"a/x.md": "x", "d[1]/z.md": "x"})
+    with pytest.raises(SourceError, match=r"no such file or folder: .*; braces are the shell's, give each glob by"):
+        _listing(f"{tmp_path}/{{a,b}}/*.md")
+    with pytest.raises(SourceError, match=r"no file matches .*; for a bracket in a name write \[\[\]"):
+        _listing(f"{tmp_path}/d[1]/*.md")
+    assert _ids(_listing(f"{tmp_path}/d[[]1]/*.md")) == ["d[1]/z.md"]
+
+
+def test_link_to_what_is_hidden_is_skipped(tmp_path: Path) -> None:
+    """Regression: a link made a hidden file a document, also through another link and by way of a folder."""
+    write(tmp_path, {"a.md": "x", ".secret/key.md": "x"})
+    for name, target in (("pub.md", ".secret/key.md"), ("again.md", "pub.md"), ("folder", ".secret")):
+        (tmp_path / name).symlink_to(target)
+    found = _listing(tmp_path)
+    assert (_ids(found), set(_findings(found).values())) == (
+        ["a.md"],
+        {("skipped", "hidden"), ("skipped", "a link to what is hidden")},
+    )

@@ -7,6 +7,7 @@ import decimal
 import json
 import tempfile
 import tracemalloc
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -148,14 +149,133 @@ def test_line_in_another_encoding(tmp_path: Path) -> None:
     assert read.document.text == "caf\u00e9"
 
 
-def test_utf16_lines_fail_as_a_table(tmp_path: Path) -> None:
-    """Lines of UTF-16 can't be told apart by bytes."""
-    write(tmp_path, {"t.jsonl": '\ufeff{"id": "a", "text": "x"}\n'.encode("utf-16-le")})
+@pytest.mark.parametrize(
+    ("encoding", "mark", "seen"),
+    [
+        ("utf-16-le", "\ufeff", "utf-16"),
+        ("utf-16-be", "\ufeff", "utf-16"),
+        ("utf-32-le", "\ufeff", "utf-32"),
+        ("utf-16-le", "", "utf-16-le"),
+        ("utf-16-be", "", "utf-16-be"),
+    ],
+)
+@pytest.mark.parametrize("source_encoding", [None, "utf-16-le"])
+def test_wide_lines_fail_as_a_table(
+    tmp_path: Path, encoding: str, mark: str, seen: str, source_encoding: str | None
+) -> None:
+    """Lines of UTF-16 can't be told apart by bytes, whatever is known of them; and the table is told, not each line."""
+    write(tmp_path, {"t.jsonl": (mark + '{"id": "a", "text": "x"}\n' * 3).encode(encoding)})
+    listing = _listing(tmp_path / "t.jsonl", made=Settings(source_encoding=source_encoding))
+    assert (_told(listing), listing.unseen) == ([("t.jsonl", f"is {seen}, it seems; save it as UTF-8")], {"t.jsonl"})
+
+
+def test_line_that_is_all_structure_is_not_parsed(tmp_path: Path) -> None:
+    """Regression: a line of 20 MB of empty objects took 44 s and a gigabyte, for metadata that is not kept."""
+    inside = f'{{"id": "a", "text": "x", "m": [{", ".join(["{}"] * 200_000)}]}}'
+    over = f'{{"id": "b", "text": "x", "m": [{",".join(["{}"] * 400_000)}]}}'
+    text = json.dumps({"id": "c", "text": "[{" * 600_000})
+    write(tmp_path, {"t.jsonl": f"{inside}\n{over}\n{text}\n"})
     listing = _listing(tmp_path / "t.jsonl")
-    assert (_told(listing), listing.unseen) == (
-        [("t.jsonl", "is UTF-16; JSON Lines are read as UTF-8 only")],
-        {"t.jsonl"},
+    assert [entry.doc_id for entry in listing.entries] == ["a", "c"]
+    assert _told(listing) == [
+        ("t.jsonl", "row 2: holds 1,200,014 characters beside its strings; up to 1,048,576 are taken")
+    ]
+
+
+def test_number_of_many_digits_is_text(tmp_path: Path) -> None:
+    """It is JSON, but Python makes no number of it; the other numbers of the row stay what they are."""
+    write(tmp_path, {"t.jsonl": f'{{"id": "a", "text": "x", "big": {"9" * 5000}, "n": 7}}\n'})
+    [read] = _reads(_listing(tmp_path / "t.jsonl"))
+    assert read.document is not None
+    assert dict(read.document.metadata) == {"big": "9" * 5000, "n": 7}
+
+
+@pytest.mark.parametrize(("name", "content"), [("t.jsonl", ""), ("t.jsonl", "\n \n"), ("t.parquet", None)])
+def test_table_without_rows_is_skipped(tmp_path: Path, name: str, content: str | None) -> None:
+    """Regression: nothing named a table that had been emptied, and its documents were gone without a word."""
+    if content is None:
+        _parquet(tmp_path / name, pa.table({"id": pa.array([], pa.string()), "text": pa.array([], pa.string())}))
+    else:
+        write(tmp_path, {name: content})
+    assert _listing(tmp_path).findings == [Finding(name, "skipped", "empty: it has no rows")]
+
+
+def test_id_of_a_row_that_failed_is_taken(tmp_path: Path) -> None:
+    """Regression: a later row of the same id took its place, though it keeps its chunks."""
+    write(
+        tmp_path,
+        {
+            "a.jsonl": '{"id": "k", "text": null}\n{"id": "k", "text": "x"}\n{"id": "big.md", "text": "x"}\n',
+            "b.jsonl": '{"id": "k", "text": "y"}\n{"id": "n", "text": "z"}\n',
+            "big.md": "x" * 2000,
+        },
     )
+    listing = _listing(tmp_path, max_document_bytes=1000)
+    assert [entry.doc_id for entry in listing.entries] == ["n"]
+    assert _told(listing) == [
+        ("a.jsonl", "row 2: the id 'k' is that of row 1 of a.jsonl already"),
+        ("a.jsonl", "row 3: the id 'big.md' is that of a file already"),
+        ("b.jsonl", "row 1: the id 'k' is that of row 1 of a.jsonl already"),
+        ("big.md", "2,000 bytes, over the limit of 1,000; raise --max-document-bytes"),
+        ("k", "row 1 of a.jsonl: 'text' is null, not text"),
+    ]
+
+
+def test_repeated_ids_beyond_a_number_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Regression: a table of one id had as many findings as rows."""
+    monkeypatch.setattr(tables, "MOST_BAD_ROWS", 2)
+    write(tmp_path, {"t.jsonl": '{"id": "k", "text": "x"}\n' * 6})
+    assert [reason for _, reason in _told(_listing(tmp_path))] == [
+        "3 more rows have an id that is taken",
+        "row 2: the id 'k' is that of row 1 of t.jsonl already",
+        "row 3: the id 'k' is that of row 1 of t.jsonl already",
+    ]
+
+
+REPEATED = 300
+
+
+def _repeated(value: str) -> pa.Array:
+    return pa.DictionaryArray.from_arrays(pa.array([0] * REPEATED, pa.int32()), [value])
+
+
+def _lists(values: pa.Array, each: int) -> pa.Array:
+    return pa.ListArray.from_arrays(pa.array([each * place for place in range(REPEATED + 1)], pa.int32()), values)
+
+
+@pytest.mark.parametrize("schema", [True, False], ids=["dictionary", "plain"])
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: _repeated("m" * 2_000_000),
+        lambda: _lists(_repeated("m" * 2_000_000), 1),
+        lambda: pa.StructArray.from_arrays([_repeated("m" * 2_000_000)], ["s"]),
+    ],
+    ids=["string", "list", "struct"],
+)
+def test_what_a_file_stores_once_is_not_held_once_a_row(
+    tmp_path: Path, make: Callable[[], pa.Array], schema: bool
+) -> None:
+    """Regression: 100 KB of Parquet, of which each row repeats megabytes, took gigabytes; one kind failed whole."""
+    ids = [f"d{number}" for number in range(REPEATED)]
+    table = pa.table({"id": ids, "text": ["One."] * REPEATED, "n": list(range(REPEATED)), "m": make()})
+    path = _parquet(tmp_path / "t.parquet", table, dictionary_pagesize_limit=1 << 26, store_schema=schema)
+    assert path.stat().st_size < 200_000
+    del table
+    before = pa.default_memory_pool()
+    pool = pa.proxy_memory_pool(before)
+    pa.set_memory_pool(pool)
+    try:
+        reads = _reads(_listing(path))
+        peak = pool.max_memory()
+    finally:
+        pa.set_memory_pool(before)
+    assert peak < 40_000_000
+    assert [read.entry.doc_id for read in reads] == ids
+    assert {read.finding.reason for read in reads if read.finding} == {
+        "its metadata is left out: it takes over 65,536 bytes"
+    }
+    assert sum(read.finding is not None for read in reads) == REPEATED
 
 
 def test_document_of_a_row_that_is_too_large_fails(tmp_path: Path) -> None:
@@ -311,7 +431,7 @@ def test_value_does_not_depend_on_its_neighbours(tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize("depth", [63, 64, 200, 300, 470, 985, 5000])
+@pytest.mark.parametrize("depth", [63, 64, 65, 120, 200, 300, 470, 985, 5000])
 def test_depth_of_metadata_is_limited_the_same_for_every_caller(tmp_path: Path, depth: int) -> None:
     """Python's parser gives up at a depth that depends on its caller, and so would what is told of a row."""
     write(tmp_path, {"t.jsonl": f'{{"id": "a", "text": "One.", "deep": {"[" * depth}{"]" * depth}}}\n'})
@@ -319,7 +439,7 @@ def test_depth_of_metadata_is_limited_the_same_for_every_caller(tmp_path: Path, 
     def told(frames: int) -> list[tuple[str, str]]:
         return _told(_listing(tmp_path / "t.jsonl")) if frames == 0 else told(frames - 1)
 
-    expected = [] if depth <= 64 else [("a" if depth < 256 else "t.jsonl", "is nested deeper than 64")]
+    expected = [] if depth <= 64 else [("a" if depth < 128 else "t.jsonl", "is nested deeper than 64")]
     for frames in (0, 300):
         assert [(doc_id, reason.partition(": ")[2]) for doc_id, reason in told(frames)] == expected
 
@@ -470,3 +590,16 @@ def test_bad_rows_beyond_a_number_are_counted(tmp_path: Path, monkeypatch: pytes
     told = _told(_listing(tmp_path))
     assert len(told) == 4
     assert told[0] == ("t.jsonl", "7 more rows are no documents")
+
+
+def test_numbers_that_a_file_multiplies_are_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lists of one number again and again take next to nothing in the file; other columns are read as ever."""
+    monkeypatch.setattr("chunkledger.documents.parquet_file._MOST_REPEATED_BYTES", 1_000_000)
+    same, other = (_lists(pa.array(values), 1000) for values in ([7] * 300_000, list(range(300_000))))
+    ids = [f"d{number}" for number in range(REPEATED)]
+    path = _parquet(tmp_path / "t.parquet", pa.table({"id": ids, "text": ["One."] * REPEATED, "same": same}))
+    assert [read.finding is None for read in _reads(_listing(path))] == [False] * REPEATED
+    path = _parquet(tmp_path / "u.parquet", pa.table({"id": ids, "text": ["One."] * REPEATED, "other": other}))
+    first = _reads(_listing(path))[0].document
+    assert first is not None
+    assert first.metadata["other"] == list(range(1000))

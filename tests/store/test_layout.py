@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
@@ -83,6 +84,13 @@ def test_report_lists_findings_up_to_a_limit() -> None:
     found = _report(findings=[Finding(f"{number}.md", "failed", "x") for number in range(MOST_FINDINGS + 5)])
     assert (len(found["findings"]), found["findings_in_all"]) == (MOST_FINDINGS, MOST_FINDINGS + 5)  # type: ignore[arg-type]
     assert found["report_version"] == REPORT_VERSION
+
+
+def test_failed_ones_are_the_last_to_be_left_out() -> None:
+    """What somebody has to look at is not hidden behind pictures."""
+    skipped = [Finding(f"a{number}.png", "skipped", "x") for number in range(MOST_FINDINGS)]
+    findings: Any = _report(findings=[*skipped, Finding("z.md", "failed", "x")])["findings"]
+    assert (findings[0]["doc_id"], findings[1]["doc_id"], len(findings)) == ("z.md", "a0.png", MOST_FINDINGS)
 
 
 def test_report_holds_paths_that_are_not_utf8() -> None:

@@ -141,7 +141,7 @@ def _tell(run: Run, out: str, quiet: bool) -> None:
         for finding in found[:_MOST_SHOWN]:
             note(f"{word}: {finding.doc_id}: {finding.message}")
         if len(found) > _MOST_SHOWN:
-            note(f"{word}: {len(found) - _MOST_SHOWN:,} more; all are in the run's report below {out}/_runs")
+            note(f"{word}: {len(found) - _MOST_SHOWN:,} more; all are in the run's table below {out}/_documents")
     if run.kept:
         note(f"kept: {run.kept:,} documents that could not be read have their chunks of the last run")
     if not quiet:

@@ -66,6 +66,17 @@ def repaired(text: str) -> tuple[str, int]:
     return _UNSTORABLE.subn(REPLACEMENT, text)
 
 
+def wide_encoding(raw: bytes) -> str:
+    """What text seems to be in whose characters take two or four bytes each; "" for other bytes.
+
+    Args:
+        raw: the bytes, or the first of them.
+    """
+    if raw.startswith(_UTF32_MARKS):
+        return "utf-32"
+    return "utf-16" if raw.startswith(tuple(_UTF16)) else _unmarked_utf16(raw)
+
+
 def _utf8(raw: bytes) -> str:
     body = raw.removeprefix(codecs.BOM_UTF8)
     if kind := _unmarked_utf16(body):

@@ -21,8 +21,13 @@ TABLE_SUFFIXES = (".jsonl", ".ndjson", ".parquet")
 """Tables with a document in each row."""
 
 _OFFICE = frozenset(
-    [".doc", ".docx", ".odt", ".rtf", ".xls", ".xlsx", ".ods", ".ppt", ".pptx", ".odp", ".pdf", ".epub"]
-)
+    [
+        ".doc", ".docx", ".docm", ".dot", ".dotx", ".odt", ".rtf", ".pages", ".wpd",
+        ".xls", ".xlsx", ".xlsm", ".xlsb", ".ods", ".numbers",
+        ".ppt", ".pptx", ".pptm", ".ppsx", ".odp", ".odg", ".vsd", ".vsdx",
+        ".pdf", ".xps", ".djvu", ".epub", ".mobi", ".azw3", ".msg",
+    ]
+)  # fmt: skip
 """Documents that would have to be converted first: failed, not skipped, so that nobody misses them."""
 _IMAGES = frozenset(
     [".png", ".jpg", ".jpeg", ".gif", ".webp", ".svg", ".ico", ".bmp", ".tif", ".tiff", ".heic", ".avif"]

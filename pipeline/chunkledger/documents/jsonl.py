@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import codecs
 import json
 import re
 from collections.abc import Iterable, Iterator
 from typing import IO
 
-from chunkledger.documents.decoding import UndecodableError, text_in
+from chunkledger.documents.decoding import UndecodableError, text_in, wide_encoding
 from chunkledger.documents.rows import NestingError, Place, Row, RowError, TableError, row_of
 from chunkledger.settings import Settings
 
@@ -16,12 +15,13 @@ _ESCAPED = 6
 """Most bytes that JSON takes for one byte of a text (`\\u0041`)."""
 _BESIDE_TEXT = 1024 * 1024
 """What a line may hold besides the longest text."""
-_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _LONGEST_REASON = 200
-_MOST_PARSED_DEPTH = 256
+_MOST_DIGITS = 4000
+_MOST_PARSED_DEPTH = 128
 """What Python's parser manages from any caller; deeper lines are not given to it, as it may fail or not."""
-_BRACKETS = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)|([\[{])|([\]}])', re.DOTALL)
-"""Strings, also one that does not end (so that no quote in it is tried again), and brackets outside of them."""
+_STRING = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)', re.DOTALL)
+"""A string, also one that does not end, so that no quote in it is tried again."""
+_NO_BRACKET = re.compile(r"[^\[\]{}]+")
 
 
 def all_rows(file: IO[bytes], settings: Settings, longest: int) -> Iterator[tuple[Place, Row | RowError]]:
@@ -33,14 +33,15 @@ def all_rows(file: IO[bytes], settings: Settings, longest: int) -> Iterator[tupl
         longest: most bytes of a document; a line that must hold more is not read whole.
 
     Raises:
-        TableError: the file is UTF-16, whose lines can't be told apart by bytes.
+        TableError: the file is UTF-16 or UTF-32.
     """
     limit = longest * _ESCAPED + _BESIDE_TEXT
     number = offset = 0
     while line := file.readline(limit):
         number += 1
-        if offset == 0 and line.startswith(_MARKS):
-            raise TableError("is UTF-16; JSON Lines are read as UTF-8 only")
+        if offset == 0 and (wide := wide_encoding(line)):
+            # Lines are told apart by bytes, so that no --source-encoding could help.
+            raise TableError(f"is {wide}, it seems; save it as UTF-8")
         place = Place(number, offset, len(line))
         offset += len(line)
         if len(line) == limit and not line.endswith(b"\n"):
@@ -72,11 +73,11 @@ def _passed_over(file: IO[bytes], limit: int) -> int:
 def _parsed(line: bytes, place: Place, settings: Settings) -> Row | RowError:
     try:
         written = text_in(line, settings.source_encoding)
-        _check_depth(written)
-        values = json.loads(written, parse_constant=str)
+        _check_structure(written)
+        values = _values(written)
     except UndecodableError as error:
         return RowError(f"(at byte {place.offset:,} of the file) {error}")
-    except NestingError as error:
+    except (NestingError, RowError) as error:
         return RowError(str(error))
     except ValueError as error:
         hint = "; lines must end in a newline, and these end in carriage returns alone" if _is_joined(line) else ""
@@ -89,15 +90,41 @@ def _parsed(line: bytes, place: Place, settings: Settings) -> Row | RowError:
         return error
 
 
-def _check_depth(written: str) -> None:
-    """Raise NestingError for a line that is not to be parsed."""
-    if written.count("[") + written.count("{") <= _MOST_PARSED_DEPTH:
+def _values(written: str) -> object:
+    try:
+        return json.loads(written, parse_constant=str)
+    except json.JSONDecodeError:
+        raise
+    except ValueError:
+        # Python makes no number of more than 4,300 digits, and could not write it again.
+        return json.loads(written, parse_constant=str, parse_int=_number)
+
+
+def _number(digits: str) -> int | str:
+    return int(digits) if len(digits) < _MOST_DIGITS else digits
+
+
+def _check_structure(written: str) -> None:
+    """Let a line pass that can be parsed in little time and memory, whatever it holds beside its strings.
+
+    Raises:
+        NestingError: it is nested too deeply.
+        RowError: it holds too much.
+    """
+    if len(written) <= _BESIDE_TEXT and written.count("[") + written.count("{") <= _MOST_PARSED_DEPTH:
         return
-    depth = 0
-    for bracket in _BRACKETS.finditer(written):
-        depth += (bracket[1] is not None) - (bracket[2] is not None)
-        if depth > _MOST_PARSED_DEPTH:
-            raise NestingError
+    structure = _STRING.sub("", written)
+    if len(structure) > _BESIDE_TEXT:
+        raise RowError(f"holds {len(structure):,} characters beside its strings; up to {_BESIDE_TEXT:,} are taken")
+    brackets = _NO_BRACKET.sub("", structure)
+    for _ in range(_MOST_PARSED_DEPTH):
+        outer = brackets.replace("[]", "").replace("{}", "")
+        if len(outer) == len(brackets):
+            break
+        brackets = outer
+    # What is left is deeper, or does not match: no JSON, as the parser will say, unless that is too deep for it.
+    if "[]" in brackets or "{}" in brackets or brackets.count("[") + brackets.count("{") > _MOST_PARSED_DEPTH:
+        raise NestingError
 
 
 def _is_joined(line: bytes) -> bool:

@@ -29,18 +29,18 @@ def listed(sources: Sequence[Source], selection: Selection, ledger: str = "") ->
         SourceError: two files have the same document id, a source can't be listed, or a glob matches nothing.
     """
     listing = Listing()
-    for source in sources:
-        path = os.fspath(source.path)
-        if not source.path.is_dir():
-            _take(listing, source, source.path.name, os.path.realpath(path), selection)
-            continue
-        before = len(listing.entries), len(listing.tables), len(listing.findings)
-        try:
-            _Walk(source, selection, listing, ledger).take(path)
-        except OSError as error:
-            raise SourceError(f"{one_line(path)} can't be listed: {error.strerror}") from error
-        if source.pattern and before == (len(listing.entries), len(listing.tables), len(listing.findings)):
-            raise SourceError(f"no file matches {one_line(os.path.join(path, source.pattern))}")
+    owners: dict[tuple[str, str], int] = {}
+    for number, source in enumerate(sources):
+        found = Listing()
+        _list(source, selection, ledger, found)
+        for path in sorted({entry.path for entry in found.entries} | {table.path for table in found.tables}):
+            # Another name says that it is meant.
+            if owners.setdefault((path, source.name), number) != number:
+                raise SourceError(f"{one_line(path)} is in two of the sources; give each only once")
+        listing.entries += found.entries
+        listing.tables += found.tables
+        listing.findings += found.findings
+        listing.unseen |= found.unseen
     listing.entries.sort(key=lambda entry: entry.doc_id)
     listing.tables.sort(key=lambda table: table.doc_id)
     listing.findings.sort(key=lambda finding: (finding.doc_id, finding.reason))
@@ -49,10 +49,23 @@ def listed(sources: Sequence[Source], selection: Selection, ledger: str = "") ->
     return listing
 
 
+def _list(source: Source, selection: Selection, ledger: str, listing: Listing) -> None:
+    path = os.fspath(source.path)
+    if not source.path.is_dir():
+        _take(listing, source, source.path.name, os.path.realpath(path), selection)
+        return
+    walk = _Walk(source, selection, listing, ledger)
+    try:
+        walk.take(path)
+    except OSError as error:
+        raise SourceError(f"{one_line(path)} can't be listed: {error.strerror}") from error
+    if source.pattern and not walk.matched:
+        hint = "; for a bracket in a name write [[]" if "[" in source.pattern else ""
+        raise SourceError(f"no file matches {one_line(os.path.join(path, source.pattern))}{hint}")
+
+
 def _check_different(files: Sequence[tuple[str, str]]) -> None:
     for (doc_id, path), (next_id, next_path) in itertools.pairwise(files):
-        if doc_id == next_id and path == next_path:
-            raise SourceError(f"{one_line(path)} is in two of the sources; give each only once")
         if doc_id == next_id:
             raise SourceError(
                 f"two files would have the document id {one_line(doc_id)}: {one_line(path)} and "
@@ -70,6 +83,8 @@ class _Walk:
         self.root = os.path.realpath(source.path)
         self.ledger = os.path.realpath(ledger) if ledger else ""
         self.glob = Glob(source.pattern) if source.pattern else None
+        self.matched = False
+        """Whether there was something that the glob means, or that could not be seen."""
         self.linked: dict[str, str] = {}
         """Real paths of the folders that were reached through a link, each with the first place of it."""
 
@@ -100,6 +115,7 @@ class _Walk:
                 chain = (*above, real)
                 waiting += [(each, place, chain) for each in reversed(inside)]
             elif self.glob is None or self.glob.matches(place):
+                self.matched = True
                 path = os.path.realpath(entry.path) if entry.is_symlink() else entry.path
                 _take(self.listing, self.source, place, path, self.selection)
 
@@ -130,6 +146,8 @@ class _Walk:
             return "failed", "a link in a loop" if error.errno == errno.ELOOP else "broken link"
         if os.path.commonpath([self.root, target]) != self.root:
             return "failed", "a link that leaves the source"
+        if any(part.startswith(".") for part in os.path.relpath(target, self.root).split(os.sep) if part != "."):
+            return "skipped", "a link to what is hidden"
         if target in above:
             return "failed", "a link to a folder that holds it"
         if is_folder and self.linked.setdefault(target, place) != place:
@@ -156,8 +174,10 @@ class _Walk:
             self.listing.unseen.add(doc_id)
 
     def _find(self, below: str, status: Status, reason: str, *, folder: bool = False) -> None:
-        if self.glob is not None and not folder and not self.glob.matches(below) and not self.glob.may_hold(below):
+        matches = self.glob is None or self.glob.matches(below)
+        if self.glob is not None and not (folder or matches or self.glob.may_hold(below)):
             return
+        self.matched |= matches or status == "failed"
         doc_id = one_line(self.source.doc_id(below)) if reason == _NOT_UTF8 else self.source.doc_id(below)
         if not self.selection.excludes(doc_id):
             self.listing.findings.append(Finding(doc_id, status, reason))

@@ -1,6 +1,6 @@
 """Parquet -> rows, streamed through its row groups; a row is found again by its index.
 
-With `arrow_values` the only module of this folder that knows pyarrow.
+Only `parquet_file`, `arrow_values` and this module know pyarrow.
 """
 
 from __future__ import annotations
@@ -11,20 +11,22 @@ from typing import IO, Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
-from chunkledger.documents.arrow_values import as_bytes, is_binary, may_be_id, may_be_text, plain
+from chunkledger.documents.arrow_values import decoded_size, is_binary, lengths, may_be_id, may_be_text, plain
 from chunkledger.documents.decoding import UndecodableError, text_in
-from chunkledger.documents.rows import Place, Row, RowError, TableError, row_of, usable_id
+from chunkledger.documents.parquet_file import batches, opened_table
+from chunkledger.documents.rows import (
+    MOST_METADATA_BYTES,
+    TOO_LARGE,
+    Place,
+    Row,
+    RowError,
+    TableError,
+    row_of,
+    usable_id,
+)
 from chunkledger.model import IntArray
 from chunkledger.settings import Settings
-
-_BATCH_BYTES = 8 * 1024 * 1024
-_MOST_BATCH_ROWS = 512
-"""Few, because what a row takes in the file says little where values are repeated. Reading takes a third longer."""
-_BUFFER_BYTES = 1024 * 1024
-_LONGEST_REASON = 300
 
 
 def sizes(file: IO[bytes], settings: Settings) -> Iterator[tuple[Place, str | RowError, int]]:
@@ -33,21 +35,22 @@ def sizes(file: IO[bytes], settings: Settings) -> Iterator[tuple[Place, str | Ro
     Raises:
         TableError: it is no Parquet file, or has no such columns.
     """
-    table = _opened(file)
+    table = opened_table(file)
     _check_columns(table, settings)
     offset = 0
     # The columns of metadata too, whose size in the file says little: a value that is repeated is stored once.
-    for batch in _batches(table, range(table.num_row_groups), _columns(table, settings)):
+    columns = _columns(table, settings)
+    for batch in (batch for group in range(table.num_row_groups) for batch in batches(table, group, columns)):
         ids = plain(batch.column(settings.id_column))
-        each = batch.nbytes // len(batch)
-        for value, size in zip(ids, _lengths(batch.column(settings.text_column)), strict=True):
+        each = sum(map(decoded_size, batch.columns)) // len(batch)
+        for value, size in zip(ids, lengths(batch.column(settings.text_column)).to_pylist(), strict=True):
             place = Place(offset + 1, offset, each)
             offset += 1
             try:
                 found = {settings.id_column: _text(settings.id_column, value, settings)}
-                yield place, usable_id(found, settings.id_column), size
+                yield place, usable_id(found, settings.id_column), size or 0
             except RowError as error:
-                yield place, error, size
+                yield place, error, size or 0
 
 
 def rows_at(file: IO[bytes], places: Sequence[Place], settings: Settings) -> Iterator[tuple[Place, Row | RowError]]:
@@ -56,7 +59,7 @@ def rows_at(file: IO[bytes], places: Sequence[Place], settings: Settings) -> Ite
     Raises:
         TableError: it is no Parquet file, or has no such columns.
     """
-    table = _opened(file)
+    table = opened_table(file)
     _check_columns(table, settings)
     wanted = np.array([place.offset for place in places], np.int64)
     columns = _columns(table, settings)
@@ -66,22 +69,20 @@ def rows_at(file: IO[bytes], places: Sequence[Place], settings: Settings) -> Ite
         first, last = np.searchsorted(wanted, [start, end]).tolist()
         if first == last:
             continue
-        for batch in _batches(table, [group], columns):
+        for batch in batches(table, group, columns):
             following = int(np.searchsorted(wanted, start + len(batch)))
             chosen = wanted[first:following] - start
-            values = [_chosen(column, chosen) for column in batch.columns]
+            left_out = [name for name in columns if name not in batch.schema.names]
+            values = [
+                _chosen(column, chosen, None if _is_named(name, settings) else MOST_METADATA_BYTES)
+                for name, column in zip(batch.schema.names, batch.columns, strict=True)
+            ]
             for place, *row in zip(places[first:following], *values, strict=True):
-                yield place, _row(dict(zip(batch.schema.names, row, strict=True)), settings)
+                found = dict(zip(batch.schema.names, row, strict=True)) | dict.fromkeys(left_out, TOO_LARGE)
+                yield place, _row(found, settings)
             first, start = following, start + len(batch)
             if first == last:
                 break
-
-
-def _opened(file: IO[bytes]) -> Any:  # noqa: ANN401 (pyarrow ships no types)
-    try:
-        return pq.ParquetFile(file, buffer_size=_BUFFER_BYTES, pre_buffer=False)
-    except (pa.ArrowException, OSError) as error:
-        raise TableError(f"is no Parquet file that can be read: {str(error)[:_LONGEST_REASON]}") from None
 
 
 def _check_columns(table: Any, settings: Settings) -> None:  # noqa: ANN401
@@ -110,32 +111,12 @@ def _is_named(name: str, settings: Settings) -> bool:
     return name in (settings.id_column, settings.text_column)
 
 
-def _chosen(column: Any, indices: IntArray) -> list[Any]:  # noqa: ANN401
-    """The values at these indices."""
-    whole = as_bytes(column) if may_be_text(column.type) else column
+def _chosen(column: Any, indices: IntArray, most: int | None) -> list[Any]:  # noqa: ANN401
+    """The values at these indices, of which only those at most so large are made."""
     try:
-        return plain(whole.take(pa.array(indices)))
+        return plain(column.take(pa.array(indices)), most)
     except pa.ArrowNotImplementedError:
-        values = plain(whole)
-        return [values[index] for index in indices.tolist()]
-
-
-def _batches(table: Any, groups: Sequence[int], columns: list[str]) -> Iterator[Any]:  # noqa: ANN401
-    """Record batches of some row groups, of some megabytes each by what the file says of itself."""
-    for group in groups:
-        about = table.metadata.row_group(group)
-        each = max(1, about.total_byte_size // max(1, about.num_rows))
-        rows = max(1, min(_MOST_BATCH_ROWS, _BATCH_BYTES // each))
-        try:
-            for batch in table.iter_batches(rows, row_groups=[group], columns=columns):
-                if len(batch):
-                    yield batch
-        except (pa.ArrowException, OSError) as error:
-            raise TableError(f"row group {group + 1} can't be read: {str(error)[:_LONGEST_REASON]}") from None
-
-
-def _lengths(column: Any) -> list[int]:  # noqa: ANN401
-    return [size or 0 for size in pc.binary_length(as_bytes(column)).to_pylist()]
+        return [value for index in indices.tolist() for value in plain(column.slice(index, 1), most)]
 
 
 def _row(values: Mapping[str, object], settings: Settings) -> Row | RowError:

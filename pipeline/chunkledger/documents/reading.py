@@ -12,7 +12,7 @@ from typing import IO
 from chunkledger.documents import jsonl, parquet
 from chunkledger.documents.decoding import UndecodableError, decoded
 from chunkledger.documents.files import opened
-from chunkledger.documents.rows import Place, Row, RowError, TableError
+from chunkledger.documents.rows import MOST_METADATA_BYTES, Place, Row, RowError, TableError
 from chunkledger.documents.sources import Entry
 from chunkledger.documents.tables import is_parquet, unforeseen
 from chunkledger.model import Document, Finding
@@ -104,7 +104,8 @@ def _row(entry: Entry, row: Row | RowError) -> Read:
         return _failed(entry, _CHANGED)
     found = _read(entry, Document(entry.doc_id, row.text, row.sha256, entry.format, row.metadata), row.replaced)
     if row.dropped and found.finding is None:
-        told = Finding(entry.doc_id, "ok", f"{row.dropped:,} bytes of metadata left out", entry.row, entry.table)
+        reason = f"its metadata is left out: it takes over {MOST_METADATA_BYTES:,} bytes"
+        told = Finding(entry.doc_id, "ok", reason, entry.row, entry.table)
         return Read(entry, found.document, told, row.sha256)
     return found
 

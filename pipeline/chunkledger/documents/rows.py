@@ -20,6 +20,16 @@ _LONGEST_ID = 1000
 _MOST_KEYS = 12
 
 
+class _TooLarge:
+    """Stands for a value that alone is over `MOST_METADATA_BYTES`, and was not made."""
+
+    def __repr__(self) -> str:
+        return "TOO_LARGE"
+
+
+TOO_LARGE = _TooLarge()
+
+
 class NestingError(ValueError):
     """Metadata that goes deeper than `MOST_DEPTH`."""
 
@@ -67,15 +77,15 @@ class Row:
         text: of the document; what can't be stored is U+FFFD.
         metadata: the further columns, as JSON values.
         replaced: how many characters of the text became U+FFFD.
-        dropped: bytes of metadata that were left out because they are too many.
-        sha256: of the text and the metadata, hexadecimal.
+        dropped: whether the metadata was left out because it is too large.
+        sha256: of the text and the metadata that is there, hexadecimal.
     """
 
     row_id: str
     text: str
     metadata: Mapping[str, object]
     replaced: int
-    dropped: int
+    dropped: bool
     sha256: str
 
 
@@ -97,20 +107,25 @@ def row_of(values: Mapping[str, object], settings: Settings) -> Row:
         raise RowError(f"{settings.text_column!r} is {_kind(text)}, not text", row_id)
     further, written = _metadata(values, (settings.id_column, settings.text_column), row_id)
     digest = hashlib.sha256(text.encode("utf-8", "surrogatepass"))
-    if further:
-        digest.update(b"\0" + written)
-    dropped = len(written) if len(written) > MOST_METADATA_BYTES else 0
+    if further or written is None:
+        digest.update(b"\0" + (written or b""))
     whole, replaced = repaired(text.removeprefix("\ufeff"))
-    return Row(row_id, whole, {} if dropped else further, replaced, dropped, digest.hexdigest())
+    return Row(row_id, whole, further, replaced, written is None, digest.hexdigest())
 
 
-def _metadata(values: Mapping[str, object], without: Sequence[str], row_id: str) -> tuple[dict[str, object], bytes]:
-    """The further columns as JSON values, and written."""
+def _metadata(
+    values: Mapping[str, object], without: Sequence[str], row_id: str
+) -> tuple[dict[str, object], bytes | None]:
+    """The further columns as JSON values, and written; none and None where they are too large."""
+    further = {name: value for name, value in values.items() if name not in without}
+    if any(value is TOO_LARGE for value in further.values()):
+        return {}, None
     try:
-        found = {repaired(str(name))[0]: as_json(value) for name, value in values.items() if name not in without}
-        return found, json.dumps(found, ensure_ascii=False, sort_keys=True).encode("utf-8", "surrogatepass")
+        found = {repaired(str(name))[0]: as_json(value) for name, value in further.items()}
     except NestingError as error:
         raise RowError(str(error), row_id) from None
+    written = json.dumps(found, ensure_ascii=False, sort_keys=True).encode("utf-8", "surrogatepass")
+    return ({}, None) if len(written) > MOST_METADATA_BYTES else (found, written)
 
 
 def usable_id(values: Mapping[str, object], column: str) -> str:

@@ -9,7 +9,6 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from chunkledger.documents.globs import MAGIC, may_begin
-from chunkledger.documents.rows import MOST_METADATA_BYTES
 from chunkledger.errors import SettingsError, SourceError
 from chunkledger.model import Finding, Format
 
@@ -57,7 +56,7 @@ class Entry:
         table: id of the table that holds the row; "" for a file.
         row: number of the row, from 1; 0 for a file.
         offset: where the row is: byte of its line in the file, or its index where rows have no bytes of their own.
-        beside: bytes that the row takes beside its text, about.
+        beside: bytes that the row's metadata takes, about.
     """
 
     doc_id: str
@@ -73,7 +72,7 @@ class Entry:
     @property
     def weight(self) -> int:
         """Bytes that working on the document takes in and gives out, about: every chunk repeats the metadata."""
-        return self.size + self.beside + min(self.beside, MOST_METADATA_BYTES) * (self.size // _CHUNK_BYTES)
+        return self.size + self.beside * (1 + self.size // _CHUNK_BYTES)
 
     @property
     def origin(self) -> str:
@@ -180,7 +179,8 @@ def source_of(argument: str) -> Source:
     for name, path in reversed(readings):
         if MAGIC.search(path) and (found := _globbed(path, name)):
             return found
-    raise SourceError(f"no such file or folder: {one_line(argument)}")
+    hint = "; braces are the shell's, give each glob by itself" if re.search(r"\{.*,.*\}", argument) else ""
+    raise SourceError(f"no such file or folder: {one_line(argument)}{hint}")
 
 
 def _globbed(path: str, name: str) -> Source | None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from chunkledger.documents import jsonl, parquet
 from chunkledger.documents.files import opened
 from chunkledger.documents.formats import format_of, suffix_of
-from chunkledger.documents.rows import Place, RowError, TableError
+from chunkledger.documents.rows import MOST_METADATA_BYTES, Place, RowError, TableError
 from chunkledger.documents.sources import Entry, Listing, Selection, TableFile, one_line
 from chunkledger.model import Finding
 from chunkledger.settings import Settings
@@ -42,20 +42,29 @@ def rows_in(table: TableFile, settings: Settings, selection: Selection) -> Table
     """The documents of a table. All of it is read once, a piece at a time; what is wrong with it is a Finding."""
     found = TableRows()
     try:
+        is_empty = True
         for place, row_id, size in _ids(table, settings, selection):
+            is_empty = False
             _add(found, table, settings, selection, place, row_id, size)
+        if is_empty and selection.wants(table.doc_id):
+            found.findings.append(Finding(table.doc_id, "skipped", "empty: it has no rows"))
     except TableError as error:
         found = TableRows([], [Finding(table.doc_id, "failed", str(error))], unseen=True)
     except OSError as error:
         found = TableRows([], [Finding(table.doc_id, "failed", f"can't be read: {error.strerror or error}")], True)
     except Exception as error:  # whatever a library makes of a damaged file, it is the file's
         found = TableRows([], [Finding(table.doc_id, "failed", unforeseen(error))], True)
-    if len(found.findings) > MOST_BAD_ROWS:
-        more = len(found.findings) - MOST_BAD_ROWS
-        # Which documents those rows are is not told any more, so none of the table's can be said to be gone.
-        found.unseen = True
-        found.findings[MOST_BAD_ROWS:] = [Finding(table.doc_id, "failed", f"{more:,} more rows are no documents")]
+    # Which documents rows are that are only counted is not told, so none of the table's can be said to be gone.
+    found.unseen |= _limited(found.findings, table, "are no documents")
     return found
+
+
+def _limited(findings: list[Finding], table: TableFile, what: str) -> bool:
+    """Leave some findings and the number of the others; whether there were others."""
+    more = len(findings) - MOST_BAD_ROWS
+    if more > 0:
+        findings[MOST_BAD_ROWS:] = [Finding(table.doc_id, "failed", f"{more:,} more rows {what}")]
+    return more > 0
 
 
 def unforeseen(error: Exception) -> str:
@@ -64,17 +73,27 @@ def unforeseen(error: Exception) -> str:
 
 
 def with_rows(listing: Listing, found: list[tuple[TableFile, TableRows]]) -> None:
-    """Put the rows of the tables, in order of tables and rows, into the listing; an id that is taken is a Finding."""
-    taken = {entry.doc_id: "a file" for entry in listing.entries}
+    """Put the rows of the tables, in order of tables and rows, into the listing; an id that is taken is a Finding.
+
+    The id of a row or file that failed is taken too: its document keeps the chunks of the last run.
+    """
+    taken = {finding.doc_id: "a file" for finding in listing.findings if finding.status == "failed"}
+    taken |= {entry.doc_id: "a file" for entry in listing.entries}
     for table, rows in found:
-        for entry in rows.entries:
-            if before := taken.get(entry.doc_id):
-                reason = f"the id {one_line(entry.doc_id)!r} is that of {before} already"
-                rows.findings.append(Finding(table.doc_id, "failed", reason, entry.row, table.doc_id))
+        failed = [finding for finding in rows.findings if finding.doc_id != table.doc_id]
+        repeated: list[Finding] = []
+        both: list[Entry | Finding] = [*rows.entries, *failed]
+        for each in sorted(both, key=lambda each: each.row):
+            if before := taken.get(each.doc_id):
+                if isinstance(each, Entry):
+                    reason = f"the id {one_line(each.doc_id)!r} is that of {before} already"
+                    repeated.append(Finding(table.doc_id, "failed", reason, each.row, table.doc_id))
                 continue
-            taken[entry.doc_id] = f"row {entry.row:,} of {one_line(table.doc_id)}"
-            listing.entries.append(entry)
-        listing.findings += rows.findings
+            taken[each.doc_id] = f"row {each.row:,} of {one_line(table.doc_id)}"
+            if isinstance(each, Entry):
+                listing.entries.append(each)
+        _limited(repeated, table, "have an id that is taken")
+        listing.findings += [*rows.findings, *repeated]
         if rows.unseen:
             listing.unseen.add(table.doc_id)
     listing.findings.sort(key=lambda finding: (finding.doc_id, finding.row, finding.reason))
@@ -114,7 +133,8 @@ def _add(
         found.findings.append(Finding(doc_id, "failed", trouble, place.row, table.doc_id))
         return
     how = format_of(known, settings.format)
-    beside = max(0, place.size - size)
+    # More is not kept of it.
+    beside = min(MOST_METADATA_BYTES, max(0, place.size - size))
     found.entries.append(
         Entry(doc_id, table.path, size, table.mtime_ns, how, table.doc_id, place.row, place.offset, beside)
     )

@@ -129,7 +129,7 @@ def run_report(
             "counts": dict(counts),
             "findings": [
                 {"doc_id": finding.doc_id, "status": finding.status, "reason": finding.reason, "row": finding.row}
-                for finding in findings[:MOST_FINDINGS]
+                for finding in _foremost(findings)
             ],
             "findings_in_all": len(findings),
             "seconds": {name: round(value, 3) for name, value in seconds.items()},
@@ -137,3 +137,12 @@ def run_report(
         indent=1,
         ensure_ascii=False,
     ).encode("utf-8", "backslashreplace")  # a source's path may hold bytes that are not UTF-8: these become \\udcXX
+
+
+def _foremost(findings: Sequence[Finding]) -> Sequence[Finding]:
+    """As many as the report holds; failed ones stay longest, in the order that they have."""
+    if len(findings) <= MOST_FINDINGS:
+        return findings
+    failed = [finding for finding in findings if finding.status == "failed"]
+    others = [finding for finding in findings if finding.status != "failed"]
+    return [*failed, *others][:MOST_FINDINGS]
