@@ -232,6 +232,17 @@ def test_kept_document_that_can_not_be_made_again_is_told(corpus: Path, monkeypa
     assert (states["sub/c.md"][0], states["sub/deep/d.txt"][0]) == ("failed", "kept")
 
 
+@pytest.mark.parametrize("selection", [{"exclude": ("r1", "sub/*")}, {"include": ("a.md", "r0", "r2", "r3", "b.md")}])
+def test_what_is_not_wanted_any_more_is_not_kept(corpus: Path, selection: dict[str, tuple[str, ...]]) -> None:
+    """Regression: what somebody excluded stayed, as long as something beside it could not be read."""
+    with (corpus / "docs" / "t.jsonl").open("a") as file:
+        file.write("{bad\n")
+    shutil.rmtree(corpus / "docs" / "sub")
+    (corpus / "docs" / "sub").symlink_to("nowhere")
+    run = _ingest(corpus, selection=Selection(**selection))
+    assert (run.kept, set(_by_document(corpus / "ledger"))) == (0, {"a.md", "b.md", "r0", "r2", "r3"})
+
+
 @pytest.mark.parametrize(
     ("content", "reason"),
     [

@@ -105,6 +105,8 @@ class _Run:
         try:
             os.makedirs(self.root, exist_ok=True)
             with_rows(listing, read_tables(listing.tables, self.settings, self.selection, self.jobs))
+            if self.selection.include and not (listing.entries or listing.tables or listing.findings):
+                self.notices.append(f"no file is included by {', '.join(self.selection.include)}")
             self._test_itself()
             units = planned_units(listing.entries, number, longest)
             parts = self._parts(units)
@@ -176,7 +178,7 @@ class _Run:
         """
         seen = {finding.doc_id: str(finding.status) for finding in listing.findings}
         seen |= {state.doc_id: state.status for part in parts for state in part.documents}
-        kept = kept_documents(before, seen, listing.unseen)
+        kept = kept_documents(before, seen, listing.unseen, self.selection)
         entries = kept_entries(before, kept, self.settings) if kept.doc_ids else []
         same = before.report()["settings"] == self.settings.as_dict()
         units = planned_units(

@@ -17,7 +17,7 @@ NAMES = ["a.md", "b.txt", "x/a.md", "x/y/a.md", "x/y/z/b.md", "xy/a.md", "x/b.rs
 
 @pytest.mark.parametrize(
     "pattern",
-    ["*", "*.md", "**", "**/*.md", "x/**", "x/**/a.md", "**/x/*", "?/*.md", "[xy]/*", "*/**/*.md", "**/**/a.*"],
+    ["*", "*.md", "**", "**/*.md", "x/**", "x/**/a.md", "**/x/*", "?/*.md", "[xy]/*", "*/**/*.md", "**/**/a.*", "*/**"],
 )
 def test_same_files_as_pathlib(tmp_path: Path, pattern: str) -> None:
     """What the standard library's glob finds in a folder is what matches."""

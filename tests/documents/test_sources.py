@@ -301,12 +301,21 @@ def test_ledger_is_passed_over(tmp_path: Path) -> None:
     """Regression: parts of a first run that was killed were read as tables, since no log told what they are."""
     write(tmp_path, {"a.md": "x", "out/part-00001-00000-abc.parquet": "x", "out/_runs/x.json": "x"})
     (tmp_path / "alias").symlink_to("out")
+    (tmp_path / "out" / "up").symlink_to("..")
     listing = listed([source_of(str(tmp_path))], Selection(), str(tmp_path / "out"))
     assert (_ids(listing), listing.tables) == (["a.md"], [])
     assert _findings(listing) == {
         "out": ("skipped", "the ledger itself"),
         "alias": ("skipped", "the ledger itself"),
     }
+
+
+def test_ledger_that_is_a_link_is_passed_over(tmp_path: Path) -> None:
+    """Regression: a ledger on another disk, by a link in the source, failed every run as a link that leaves it."""
+    write(tmp_path, {"src/a.md": "x", "else/x.md": "x"})
+    (tmp_path / "src" / "led").symlink_to("../else")
+    listing = listed([source_of(str(tmp_path / "src"))], Selection(), str(tmp_path / "src" / "led"))
+    assert _findings(listing) == {"led": ("skipped", "the ledger itself")}
 
 
 @pytest.mark.parametrize("limit", [0, -1, 1024**3 + 1])

@@ -7,6 +7,7 @@ import decimal
 import json
 import tempfile
 import tracemalloc
+import uuid
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from hypothesis import strategies as st
 from chunkledger import Settings
 from chunkledger.documents import tables
 from chunkledger.documents.listing import listed
+from chunkledger.documents.parquet_file import batches, opened_table
 from chunkledger.documents.reading import Read, documents_of
 from chunkledger.documents.sources import Listing, Selection, source_of
 from chunkledger.documents.tables import rows_in, with_rows
@@ -28,6 +30,7 @@ from chunkledger.model import Finding
 from ledgers import write
 
 SETTINGS = Settings()
+REPEATED = 300
 ROWS = [
     {"id": "b.md", "text": "# B\n\nTwo.\n", "lang": "en", "year": 2026},
     {"id": "a", "text": "One.\r\nHalf.\r", "lang": "fr", "year": 2025},
@@ -178,7 +181,11 @@ def test_line_that_is_all_structure_is_not_parsed(tmp_path: Path) -> None:
     listing = _listing(tmp_path / "t.jsonl")
     assert [entry.doc_id for entry in listing.entries] == ["a", "c"]
     assert _told(listing) == [
-        ("t.jsonl", "row 2: holds 1,200,014 characters beside its strings; up to 1,048,576 are taken")
+        (
+            "t.jsonl",
+            "row 2: holds 1,200,014 characters beside its strings; up to 1,048,576 are taken; leave out what need not "
+            "be metadata",
+        )
     ]
 
 
@@ -190,7 +197,9 @@ def test_number_of_many_digits_is_text(tmp_path: Path) -> None:
     assert dict(read.document.metadata) == {"big": "9" * 5000, "n": 7}
 
 
-@pytest.mark.parametrize(("name", "content"), [("t.jsonl", ""), ("t.jsonl", "\n \n"), ("t.parquet", None)])
+@pytest.mark.parametrize(
+    ("name", "content"), [("t.jsonl", ""), ("t.jsonl", "\n \n"), ("t.jsonl", "\ufeff\n"), ("t.parquet", None)]
+)
 def test_table_without_rows_is_skipped(tmp_path: Path, name: str, content: str | None) -> None:
     """Regression: nothing named a table that had been emptied, and its documents were gone without a word."""
     if content is None:
@@ -230,9 +239,6 @@ def test_repeated_ids_beyond_a_number_are_counted(tmp_path: Path, monkeypatch: p
         "row 2: the id 'k' is that of row 1 of t.jsonl already",
         "row 3: the id 'k' is that of row 1 of t.jsonl already",
     ]
-
-
-REPEATED = 300
 
 
 def _repeated(value: str) -> pa.Array:
@@ -413,6 +419,62 @@ def test_times_are_iso_8601(tmp_path: Path, kind: pa.DataType, value: int, expec
         "map": [["k", expected]],
         "dictionary": expected,
     }
+
+
+def _extended(path: Path, **options: Any) -> Path:  # noqa: ANN401
+    """A table with columns of JSON and of UUIDs, as DuckDB writes them too."""
+    uuids = [uuid.UUID(int=number) for number in range(REPEATED)]
+    table = pa.table(
+        {
+            "id": pa.array([each.bytes for each in uuids], pa.uuid()),
+            "text": ["One."] * REPEATED,
+            "json": pa.array([None, *['{"a": 1}'] * (REPEATED - 1)], pa.json_()),
+            "also": pa.array([None, *[each.bytes for each in uuids[1:]]], pa.uuid()),
+            "deep": pa.StructArray.from_arrays([pa.array([each.bytes for each in uuids], pa.uuid())], ["of"]),
+        }
+    )
+    return _parquet(path, table, **options)
+
+
+@pytest.mark.parametrize("schema", [True, False])
+def test_extension_types_are_read_as_what_they_hold(tmp_path: Path, schema: bool) -> None:
+    """Regression: a dictionary of JSON made the whole table fail; and UUIDs, which many ids are, were none."""
+    reads = _reads(_listing(_extended(tmp_path / "t.parquet", store_schema=schema)))
+    first, second = (dict(read.document.metadata) for read in reads[:2] if read.document)
+    assert [read.entry.doc_id for read in reads] == [str(uuid.UUID(int=number)) for number in range(REPEATED)]
+    assert (first["json"], first["also"]) == (None, None)
+    assert (second["json"], second["also"]) == ('{"a": 1}', str(uuid.UUID(int=1)))
+
+
+def test_json_that_is_repeated_is_not_held_once_a_row(tmp_path: Path) -> None:
+    """Strings of an extension type stay a dictionary as others do."""
+    big = f'{{"a": "{"m" * 1_000_000}"}}'
+    table = pa.table({"id": ["a"] * 50, "text": ["One."] * 50, "json": pa.array([big] * 50, pa.json_())})
+    path = _parquet(tmp_path / "t.parquet", table, dictionary_pagesize_limit=1 << 26)
+    with path.open("rb") as file:
+        opened = opened_table(file)
+        assert sum(batch.nbytes for batch in batches(opened, 0, ["id", "text", "json"])) < 3_000_000
+
+
+def test_numbers_that_are_none_are_no_text_and_no_id(tmp_path: Path) -> None:
+    """Regression: NaN, as some writers have it for what is missing, became a text that says so."""
+    write(tmp_path, {"t.jsonl": '{"id": "a", "text": NaN}\n{"id": Infinity, "text": "x"}\n{"id": "b", "text": "x"}\n'})
+    listing = _listing(tmp_path / "t.jsonl")
+    assert [entry.doc_id for entry in listing.entries] == ["b"]
+    assert _told(listing) == [
+        ("a", "row 1 of t.jsonl: 'text' is a number, not text"),
+        ("t.jsonl", "row 2: 'id' is a number, not text or a whole number"),
+    ]
+
+
+def test_everything_that_is_done_to_a_row_is_told(tmp_path: Path) -> None:
+    """Regression: where a text was repaired, nothing told of the metadata that was left out."""
+    write(tmp_path, {"t.jsonl": _jsonl([{"id": "a", "text": "a\0", "m": "x" * 70_000}])})
+    [read] = _reads(_listing(tmp_path / "t.jsonl"))
+    assert read.finding is not None
+    assert read.finding.reason == (
+        "1 NUL or surrogate characters replaced by U+FFFD; its metadata is left out: it takes over 65,536 bytes"
+    )
 
 
 def test_value_does_not_depend_on_its_neighbours(tmp_path: Path) -> None:

@@ -53,6 +53,10 @@ def test_json_is_read_back(values: dict[str, object]) -> None:
         (r'a: "\ud83d\ude42 \ud83d"', {"a": "🙂 \ufffd"}),
         ("b: !!binary aGk=", {"b": "(2 bytes)"}),
         ("day: 2026-02-30\nn: 0b_\nt: 1", {"day": "2026-02-30", "n": "0b_", "t": 1}),
+        (
+            "b: !!bool maybe\nt: !!timestamp foo\ni: !!int ''\nf: !!float ''",
+            {"b": "maybe", "t": "foo", "i": "", "f": ""},
+        ),
         ("2026-13-45: [2026-02-30]", {"2026-13-45": ["2026-02-30"]}),
         ("", {}),
         ("# comment", {}),

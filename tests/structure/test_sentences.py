@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-import regex
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from chunkledger.structure import sentences
-from chunkledger.structure.sentences import grapheme_starts, language_of, sentence_spans
-from markdown_texts import FAMILY, paragraphs
+from chunkledger.structure.sentences import language_of, sentence_spans
+from markdown_texts import paragraphs
 
 untimed = hypothesis_settings(deadline=None)
 
@@ -85,35 +84,6 @@ def test_blank_text_has_no_sentences() -> None:
 def test_the_language_follows_the_script(text: str, language: str) -> None:
     """A script that is a tenth of the text decides; a single foreign word does not."""
     assert language_of(text) == language
-
-
-@untimed
-@given(
-    st.text(st.sampled_from(["a", "\r", "\n", " ", "\u0301", "\u200d", "👩", "👍", "🏽", "🇳", "🇴", "क", "ि", "ั", "ท"]))
-)
-def test_graphemes_are_those_of_unicode(text: str) -> None:
-    r"""Starts are those of the clusters that `\X` matches, one behind the other."""
-    starts = [0]
-    while starts[-1] < len(text):
-        found = regex.compile(r"\X").match(text, starts[-1])
-        assert found is not None
-        starts.append(found.end())
-    assert list(grapheme_starts(text)) == starts[:-1]
-
-
-@pytest.mark.parametrize("count", [1, 2, 63, 64, 65, 127, 128, 129, 1000])
-@pytest.mark.parametrize("behind", ["", "\u0301", "\u200d🇴", "a", "🇴\ufe0f"])
-def test_flags_are_pairs_from_the_start_of_their_run(count: int, behind: str) -> None:
-    """Looking at a long run of flags in parts leaves every pair whole."""
-    text = f"a{'🇳' * count}{behind}b{'🇴' * count}"
-    assert list(grapheme_starts(text)) == [match.start() for match in regex.finditer(r"\X", text)]
-
-
-def test_clusters_that_people_see_as_one_stay_one() -> None:
-    """An emoji family, a flag, a skin tone, CRLF and a letter with marks are one cluster each."""
-    text = f"{FAMILY}🇳🇴👍🏽\r\na\u0300\u0301"
-    clusters = [FAMILY, "🇳🇴", "👍🏽", "\r\n", "a\u0300\u0301"]
-    assert list(grapheme_starts(text)) == [sum(map(len, clusters[:number])) for number in range(len(clusters))]
 
 
 def test_long_text_is_split_as_its_beginning_is() -> None:

@@ -31,6 +31,9 @@ class Glob:
     def _parts(self) -> list[re.Pattern[str] | None]:
         """One pattern a folder; None for `**`."""
         names = [part for part in self.pattern.split("/") if part not in ("", ".")]
+        if names[-1:] == ["**"]:
+            # A folder's name is not enough: what is meant is in it.
+            names.append("*")
         return [None if part == "**" else re.compile(fnmatch.translate(part)) for part in names]
 
     def matches(self, path: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 import re
 from collections.abc import Iterable, Iterator
@@ -47,7 +48,7 @@ def all_rows(file: IO[bytes], settings: Settings, longest: int) -> Iterator[tupl
         if len(line) == limit and not line.endswith(b"\n"):
             offset += _passed_over(file, limit)
             yield place, RowError(f"has over {limit:,} bytes; raise --max-document-bytes")
-        elif line.strip():
+        elif line.removeprefix(codecs.BOM_UTF8).strip():
             yield place, _parsed(line, place, settings)
 
 
@@ -92,12 +93,12 @@ def _parsed(line: bytes, place: Place, settings: Settings) -> Row | RowError:
 
 def _values(written: str) -> object:
     try:
-        return json.loads(written, parse_constant=str)
+        return json.loads(written)
     except json.JSONDecodeError:
         raise
     except ValueError:
         # Python makes no number of more than 4,300 digits, and could not write it again.
-        return json.loads(written, parse_constant=str, parse_int=_number)
+        return json.loads(written, parse_int=_number)
 
 
 def _number(digits: str) -> int | str:
@@ -115,7 +116,10 @@ def _check_structure(written: str) -> None:
         return
     structure = _STRING.sub("", written)
     if len(structure) > _BESIDE_TEXT:
-        raise RowError(f"holds {len(structure):,} characters beside its strings; up to {_BESIDE_TEXT:,} are taken")
+        raise RowError(
+            f"holds {len(structure):,} characters beside its strings; up to {_BESIDE_TEXT:,} are "
+            "taken; leave out what need not be metadata"
+        )
     brackets = _NO_BRACKET.sub("", structure)
     for _ in range(_MOST_PARSED_DEPTH):
         outer = brackets.replace("[]", "").replace("{}", "")

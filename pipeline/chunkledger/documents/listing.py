@@ -104,13 +104,12 @@ class _Walk:
                 self._find(place, "failed", _NOT_UTF8)
             elif entry.name.startswith("."):
                 self._find(place, "skipped", "hidden")
+            elif self.ledger and entry.is_dir() and os.path.realpath(entry.path) == self.ledger:
+                self._find(place, "skipped", "the ledger itself", folder=True)
             elif entry.is_symlink() and (trouble := self._link_trouble(entry.path, place, above)):
                 self._find_link(entry.path, place, *trouble)
             elif entry.is_dir():
                 real = os.path.realpath(entry.path) if entry.is_symlink() else f"{above[-1]}/{entry.name}"
-                if real == self.ledger:
-                    self._find(place, "skipped", "the ledger itself", folder=True)
-                    continue
                 inside = self._subfolder(entry.path, place)
                 chain = (*above, real)
                 waiting += [(each, place, chain) for each in reversed(inside)]

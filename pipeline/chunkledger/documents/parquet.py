@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from chunkledger.documents.arrow_values import decoded_size, is_binary, lengths, may_be_id, may_be_text, plain
 from chunkledger.documents.decoding import UndecodableError, text_in
-from chunkledger.documents.parquet_file import batches, opened_table
+from chunkledger.documents.parquet_file import batches, opened_table, schema_of
 from chunkledger.documents.rows import (
     MOST_METADATA_BYTES,
     TOO_LARGE,
@@ -86,7 +86,7 @@ def rows_at(file: IO[bytes], places: Sequence[Place], settings: Settings) -> Ite
 
 
 def _check_columns(table: Any, settings: Settings) -> None:  # noqa: ANN401
-    schema = table.schema_arrow
+    schema = schema_of(table)
     for option, name in (("--id-column", settings.id_column), ("--text-column", settings.text_column)):
         if schema.names.count(name) != 1:
             known = ", ".join(schema.names[:20])
@@ -99,7 +99,7 @@ def _check_columns(table: Any, settings: Settings) -> None:  # noqa: ANN401
 
 def _columns(table: Any, settings: Settings) -> list[str]:  # noqa: ANN401
     """The columns that a document is made of."""
-    return [field.name for field in table.schema_arrow if _is_metadata(field.type) or _is_named(field.name, settings)]
+    return [field.name for field in schema_of(table) if _is_metadata(field.type) or _is_named(field.name, settings)]
 
 
 def _is_metadata(kind: Any) -> bool:  # noqa: ANN401

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from typing import IO, Any
+from uuid import UUID
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -30,16 +31,25 @@ def opened_table(file: IO[bytes]) -> Any:  # noqa: ANN401 (pyarrow ships no type
     Raises:
         TableError: it is no Parquet file.
     """
+    # Extension types are taken for what they are stored as: the strings of a JSON column can't be a dictionary else.
+    options = {"buffer_size": _BUFFER_BYTES, "pre_buffer": False, "arrow_extensions_enabled": False}
     try:
-        table = pq.ParquetFile(file, buffer_size=_BUFFER_BYTES, pre_buffer=False)
+        table = pq.ParquetFile(file, **options)
         dictionaries = _dictionaries(table)
-        if not dictionaries:
-            return table
-        return pq.ParquetFile(
-            file, buffer_size=_BUFFER_BYTES, pre_buffer=False, metadata=table.metadata, read_dictionary=dictionaries
-        )
+        return pq.ParquetFile(file, **options, metadata=table.metadata, read_dictionary=dictionaries)
     except (pa.ArrowException, OSError) as error:
         raise TableError(f"is no Parquet file that can be read: {str(error)[:_LONGEST_REASON]}") from None
+
+
+def schema_of(table: Any) -> Any:  # noqa: ANN401
+    """The file's columns as `batches` gives them: UUIDs as strings, other extensions as what they are stored in."""
+    uuids = _uuids(table)
+    return pa.schema(
+        [
+            pa.field(field.name, pa.string() if field.name in uuids else _stored_type(field.type))
+            for field in table.schema_arrow
+        ]
+    )
 
 
 def batches(table: Any, group: int, columns: Sequence[str]) -> Iterator[Any]:  # noqa: ANN401
@@ -57,11 +67,15 @@ def batches(table: Any, group: int, columns: Sequence[str]) -> Iterator[Any]:  #
     each = max(1, about.total_byte_size // max(1, about.num_rows))
     rows = max(1, min(_MOST_BATCH_ROWS, _BATCH_BYTES // each))
     too_large = _too_large(table, group)
+    uuids = _uuids(table)
     wanted = [name for name in columns if name not in too_large]
     try:
         for batch in table.iter_batches(rows, row_groups=[group], columns=wanted):
             if len(batch):
-                yield batch
+                names = batch.schema.names
+                stored = [column.storage if _is_extension(column.type) else column for column in batch.columns]
+                found = [_written(each) if name in uuids else each for name, each in zip(names, stored, strict=True)]
+                yield pa.RecordBatch.from_arrays(found, names)
     except (pa.ArrowException, OSError) as error:
         raise TableError(f"row group {group + 1} can't be read: {str(error)[:_LONGEST_REASON]}") from None
 
@@ -98,10 +112,30 @@ def _leaves(table: Any) -> list[tuple[str, Any]]:  # noqa: ANN401
     return leaves if len(leaves) == table.metadata.num_columns else []
 
 
+def _uuids(table: Any) -> set[str]:  # noqa: ANN401
+    """Columns of UUIDs, which the file stores as 16 bytes each."""
+    of_16_bytes = {field.name for field in table.schema_arrow if _stored_type(field.type) == pa.binary(16)}
+    return {
+        name
+        for number, (name, _) in enumerate(_leaves(table))
+        if name in of_16_bytes and table.schema.column(number).logical_type.type == "UUID"
+    }
+
+
+def _written(column: Any) -> Any:  # noqa: ANN401
+    return pa.array([value and str(UUID(bytes=value)) for value in column.to_pylist()], pa.string())
+
+
+def _is_extension(kind: Any) -> bool:  # noqa: ANN401
+    return isinstance(kind, pa.BaseExtensionType)
+
+
+def _stored_type(kind: Any) -> Any:  # noqa: ANN401
+    return kind.storage_type if _is_extension(kind) else kind
+
+
 def _leaf_types(kind: Any) -> list[Any]:  # noqa: ANN401
-    if isinstance(kind, pa.BaseExtensionType):
-        # Its strings are not made a dictionary: nothing is known of what it would take.
-        return [None] * len(_leaf_types(kind.storage_type))
+    kind = _stored_type(kind)
     if not pa.types.is_nested(kind):
         return [kind]
     return [leaf for place in range(kind.num_fields) for leaf in _leaf_types(kind.field(place).type)]

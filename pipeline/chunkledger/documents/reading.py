@@ -6,7 +6,7 @@ import hashlib
 import itertools
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import IO
 
 from chunkledger.documents import jsonl, parquet
@@ -36,6 +36,11 @@ class Read:
     document: Document | None
     finding: Finding | None
     sha256: str
+
+    def noting(self, told: str) -> Read:
+        """The same, with one more thing to be told of a document that is taken."""
+        before = f"{self.finding.reason}; " if self.finding else ""
+        return replace(self, finding=Finding(self.entry.doc_id, "ok", before + told, self.entry.row, self.entry.table))
 
 
 def documents_of(entries: Iterable[Entry], settings: Settings, longest: int) -> Iterator[Read]:
@@ -103,10 +108,8 @@ def _row(entry: Entry, row: Row | RowError) -> Read:
     if entry.doc_id != row.row_id and not entry.doc_id.endswith(f"/{row.row_id}"):
         return _failed(entry, _CHANGED)
     found = _read(entry, Document(entry.doc_id, row.text, row.sha256, entry.format, row.metadata), row.replaced)
-    if row.dropped and found.finding is None:
-        reason = f"its metadata is left out: it takes over {MOST_METADATA_BYTES:,} bytes"
-        told = Finding(entry.doc_id, "ok", reason, entry.row, entry.table)
-        return Read(entry, found.document, told, row.sha256)
+    if row.dropped and found.document:
+        return found.noting(f"its metadata is left out: it takes over {MOST_METADATA_BYTES:,} bytes")
     return found
 
 

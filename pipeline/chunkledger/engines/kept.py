@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from chunkledger.documents.formats import format_of
 from chunkledger.documents.reading import Read
-from chunkledger.documents.sources import Entry
+from chunkledger.documents.sources import Entry, Selection
 from chunkledger.model import Document
 from chunkledger.settings import Settings
 from chunkledger.store.documents_table import DocumentState
@@ -53,7 +53,7 @@ class Kept:
         return Kept(self.doc_ids - set(lost), tuple(states))
 
 
-def kept_documents(ledger: Ledger, seen: Mapping[str, str], unseen: Collection[str]) -> Kept:
+def kept_documents(ledger: Ledger, seen: Mapping[str, str], unseen: Collection[str], selection: Selection) -> Kept:
     """Which documents of the ledger stay though they were not read: those that failed, and those nobody could see.
 
     A document is gone only where its folder or its table was read whole.
@@ -62,6 +62,7 @@ def kept_documents(ledger: Ledger, seen: Mapping[str, str], unseen: Collection[s
         ledger: as the last run left it.
         seen: document id -> `ok`, `skipped` or `failed`, for every document of this run.
         unseen: ids of folders, links and tables of which it is not known what they hold.
+        selection: what is wanted; the rest is gone, whether it was seen or not.
     """
     states_before = [state for state in ledger.documents().to_pylist() if state["status"] != "skipped"]
     # An id may have findings too, as a row whose id was taken; its chunks come from where it was well.
@@ -74,6 +75,8 @@ def kept_documents(ledger: Ledger, seen: Mapping[str, str], unseen: Collection[s
         if doc_id in seen:
             if seen[doc_id] == "failed":
                 kept.add(doc_id)
+        elif state and not selection.wants(doc_id, state["origin"]):
+            continue
         elif state and (place := _unseen_place(state["origin"], unseen)):
             kept.add(doc_id)
             reason = f"{place} failed, so this document was not seen; it keeps its chunks"

@@ -238,7 +238,8 @@ class _Gathered:
             self._see(replace(read, finding=told))
         else:
             for read in reads:
-                self._see(_with(read, made.unused.get(read.entry.doc_id)))
+                unused = made.unused.get(read.entry.doc_id)
+                self._see(read.noting(unused) if unused else read)
             yield made.rows
 
     def _see(self, read: Read) -> None:
@@ -266,14 +267,6 @@ def _batches(reads: Iterable[Read]) -> Iterator[list[Read]]:
         size += read.entry.weight
     if waiting:
         yield waiting
-
-
-def _with(read: Read, told: str | None) -> Read:
-    """The document, with one more thing to be told of it."""
-    if told is None:
-        return read
-    before = f"{read.finding.reason}; " if read.finding else ""
-    return replace(read, finding=Finding(read.entry.doc_id, "ok", before + told, read.entry.row, read.entry.table))
 
 
 def _reason(error: BaseException) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from itertools import chain, pairwise
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -18,9 +18,10 @@ from chunkledger.splitting import strengths
 from chunkledger.splitting.prefixes import Prefixes
 from chunkledger.splitting.total_fit import loose_slack
 from chunkledger.structure import kinds
+from chunkledger.structure.graphemes import text_graphemes
 from chunkledger.structure.markdown import inline_atoms
 from chunkledger.structure.rst_inline import rst_inline_atoms
-from chunkledger.structure.sentences import grapheme_starts, sentence_spans
+from chunkledger.structure.sentences import sentence_spans
 
 _CLAUSE_END = re.compile(r"[,;:\u2013\u2014][\"'\u201d\u2019)\]]*\s+|[，、；：。！？…]+[”’」』】）]*\s*")
 _WORD_END = re.compile(r"\s+")
@@ -56,7 +57,6 @@ class Points(NamedTuple):
 
 
 _NO_PLACES = np.zeros(0, np.int64)
-_ASCII_BLANK = np.isin(np.arange(128), [*range(9, 14), *range(28, 33)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,18 +251,6 @@ def _words_anywhere(ladder: Ladder, start: int, end: int, document: int) -> Poin
 def _graphemes(ladder: Ladder, start: int, end: int, document: int) -> Points:
     text = ladder.batch.data[start:end].decode()
     return Points.of(inner_bytes(text, text_graphemes(text), start), strengths.GRAPHEME)
-
-
-def text_graphemes(text: str) -> IntArray:
-    r"""Where each grapheme that is not blank starts, in code points.
-
-    >>> text_graphemes("a e\u0301").tolist()
-    [0, 2]
-    """
-    if text.isascii():
-        return np.flatnonzero(~_ASCII_BLANK[np.frombuffer(text.encode(), np.uint8)])
-    edges = pairwise(chain(grapheme_starts(text), [len(text)]))
-    return np.fromiter((first for first, last in edges if not text[first:last].isspace()), np.int64)
 
 
 def _after_matches(ladder: Ladder, pattern: re.Pattern[str], start: int, end: int, strength: int) -> Points:

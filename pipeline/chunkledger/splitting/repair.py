@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from itertools import count, islice
+from itertools import count
 
 from chunkledger.model import Batch
 from chunkledger.settings import Settings
 from chunkledger.splitting.fitting import Active, fitted_pieces
-from chunkledger.splitting.ladder import Ladder, inner_bytes, text_graphemes
+from chunkledger.splitting.ladder import Ladder, inner_bytes
 from chunkledger.splitting.measure import Measure
 from chunkledger.splitting.pieces import Piece, is_loose, spans_of
 from chunkledger.splitting.total_fit import loose_slack
-from chunkledger.structure.sentences import grapheme_starts
+from chunkledger.structure.graphemes import is_grapheme, text_graphemes
 
 
 def repaired(pieces: list[Piece], measure: Measure, ladder: Ladder, settings: Settings) -> list[Piece]:
@@ -56,7 +56,7 @@ def _in_order(batch: Batch, pieces: list[Piece]) -> list[Piece]:
 def _is_one_grapheme(piece: Piece, batch: Batch) -> bool:
     """Whether there is nothing in the piece that could be parted, however much room it needs."""
     text = batch.data[piece.own_start : piece.own_end].decode().rstrip()
-    return len(list(islice(grapheme_starts(text), 2))) == 1
+    return is_grapheme(text)
 
 
 def _cut_again(piece: Piece, limit: int, measure: Measure, ladder: Ladder, settings: Settings) -> list[Piece]:

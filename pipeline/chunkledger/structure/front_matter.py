@@ -41,10 +41,12 @@ class _LimitedLoader(yaml.SafeLoader):
         return node
 
     def construct_object(self, node: yaml.Node, deep: bool = False) -> object:
-        """The value; the text where it only looks like a date or a number, as 2026-02-30 does."""
+        """The value; the text where it only looks like a date or a number, as 2026-02-30 does, or is tagged as one."""
         try:
             return super().construct_object(node, deep)
-        except (ValueError, OverflowError):
+        except yaml.YAMLError:
+            raise
+        except Exception:  # PyYAML lets through whatever its conversions raise
             if not isinstance(node, yaml.ScalarNode):
                 raise
             self.constructed_objects[node] = node.value

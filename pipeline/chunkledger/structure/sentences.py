@@ -1,14 +1,12 @@
-"""Sentences and grapheme clusters inside a block; computed only where a block must be cut, or has no other boundary.
+"""Sentences inside a block; computed only where a block must be cut, or has no other boundary.
 
-The only module that knows sentencex (Wikimedia's rule-based splitter) and regex (grapheme clusters).
+The only module that knows sentencex, Wikimedia's rule-based splitter.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
-import regex
 from sentencex import get_sentence_boundaries
 
 _SCRIPTS = (
@@ -25,9 +23,6 @@ _SHARE = 0.1
 _SAMPLE = 2000
 _WINDOW, _LARGEST_WINDOW = 4_096, 8_192
 """Characters that are split into sentences at once, and at the most where no sentence ends before."""
-_GRAPHEME = regex.compile(r"\X")
-_FLAGS = re.compile("[\U0001f1e6-\U0001f1ff]{64}(?=[\U0001f1e6-\U0001f1ff])")
-"""An even number of regional indicators before one more: two are a flag, so a cluster ends between them."""
 
 
 def language_of(text: str) -> str:
@@ -37,6 +32,8 @@ def language_of(text: str) -> str:
     ('ja', 'en')
     """
     sample = text[:_SAMPLE]
+    if sample.isascii():
+        return "en"
     for language, letters in _SCRIPTS:
         if len(letters.findall(sample)) > _SHARE * len(sample):
             return language
@@ -82,19 +79,3 @@ def _window_spans(text: str, rules: str) -> list[tuple[int, int]]:
             first = start + len(piece) - len(piece.lstrip())
             spans.append((first, first + len(kept)))
     return spans
-
-
-def grapheme_starts(text: str) -> Iterator[int]:
-    """Where each extended grapheme cluster (Unicode UAX 29) starts, in code points.
-
-    CR and LF stay together; an emoji family, or a letter with its combining marks, is one cluster.
-
-    >>> list(grapheme_starts("e\u0301a"))
-    [0, 2]
-    """
-    # In a run of flags the pattern looks back to the run's start each time: 4 s for 10,000 of them in one slice.
-    begun = 0
-    for end in (*(match.end() for match in _FLAGS.finditer(text)), len(text)):
-        for match in _GRAPHEME.finditer(text[begun:end]):
-            yield begun + match.start()
-        begun = end
