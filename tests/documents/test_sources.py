@@ -314,8 +314,9 @@ def test_ledger_that_is_a_link_is_passed_over(tmp_path: Path) -> None:
     """Regression: a ledger on another disk, by a link in the source, failed every run as a link that leaves it."""
     write(tmp_path, {"src/a.md": "x", "else/x.md": "x"})
     (tmp_path / "src" / "led").symlink_to("../else")
+    (tmp_path / "src" / "loop").symlink_to("loop")
     listing = listed([source_of(str(tmp_path / "src"))], Selection(), str(tmp_path / "src" / "led"))
-    assert _findings(listing) == {"led": ("skipped", "the ledger itself")}
+    assert _findings(listing) == {"led": ("skipped", "the ledger itself"), "loop": ("failed", "a link in a loop")}
 
 
 @pytest.mark.parametrize("limit", [0, -1, 1024**3 + 1])

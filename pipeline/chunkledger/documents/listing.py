@@ -104,7 +104,7 @@ class _Walk:
                 self._find(place, "failed", _NOT_UTF8)
             elif entry.name.startswith("."):
                 self._find(place, "skipped", "hidden")
-            elif self.ledger and entry.is_dir() and os.path.realpath(entry.path) == self.ledger:
+            elif self.ledger and os.path.isdir(entry.path) and os.path.realpath(entry.path) == self.ledger:
                 self._find(place, "skipped", "the ledger itself", folder=True)
             elif entry.is_symlink() and (trouble := self._link_trouble(entry.path, place, above)):
                 self._find_link(entry.path, place, *trouble)
