@@ -28,7 +28,6 @@ from __future__ import annotations
 
 import argparse
 import bisect
-import io
 import json
 import re
 import sys
@@ -37,12 +36,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import docutils.frontend
-import docutils.utils
 from docutils import nodes
-from docutils.parsers.rst import Parser
 
 from chunkledger.counting.vocabulary import reference_encoding
+
+sys.path[0] = str(Path(__file__).parent.parent / "tests")
+from docutils_oracle import parsed  # noqa: E402 (a module of the tests)
 
 FAULTS = ("literal", "directive", "table", "item", "headless", "sentence", "word", "orphan")
 DIRECTIVE = re.compile(r"([ \t]*)(?:[-*+][ \t]+|[0-9]+\.[ \t]+)?\.\.[ \t]+[\w+.:-]+ ?::(?:\s|\Z)")
@@ -74,7 +73,7 @@ class Structure:
         self.starts = [0, *edges, len(text)][: len(self.lines) + 1]
         if len(self.starts) == len(self.lines):
             self.starts.append(len(text))
-        self.document = _parsed("\n".join(self.lines) + "\n")
+        self.document = parsed("\n".join(self.lines) + "\n")
         self.titles = self._titles()
         self.blocks: dict[str, list[Block]] = {name: [] for name in ("literal", "directive", "table", "item", "text")}
         self._find_literals()
@@ -275,16 +274,6 @@ class Structure:
             if start <= left < title_end and not (following and following[0] == right and following[2] <= level):
                 found.add("orphan")
         return found
-
-
-def _parsed(text: str) -> Any:  # noqa: ANN401 (docutils has no types)
-    settings = docutils.frontend.get_default_settings(Parser)
-    settings.report_level = settings.halt_level = 5
-    settings.file_insertion_enabled = settings.raw_enabled = False
-    settings.warning_stream = io.StringIO()
-    document = docutils.utils.new_document("text", settings)
-    Parser().parse(text, document)
-    return document
 
 
 def _plain(text: str) -> str:

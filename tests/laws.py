@@ -44,6 +44,15 @@ hostile_bytes = st.one_of(
 """File contents: bytes in no order, text with bytes thrown in, text with a byte order mark, text cut short."""
 
 
+def mismatches(rows: list[Row]) -> list[str]:
+    """What `verify` would find wrong with the records of a document, in words."""
+    following: dict[str, Row | None] = {row["chunk_id"]: after for row, after in pairwise(rows)}
+    if rows:
+        following[rows[-1]["chunk_id"]] = None
+    found = [*(document_mismatches(rows) if rows else ()), *count_mismatches(rows, following)]
+    return [str(mismatch) for mismatch in found]
+
+
 def checked_rows(text: str, settings: Settings, *, plain: bool = False, engine: Engine = "toktok") -> list[Row]:
     """The records of a document, after every law was held against them; all counts are recounted with tiktoken."""
     rows: list[Row] = chunk_batch([document(text, plain=plain)], settings, engine=engine).to_pylist()
@@ -54,11 +63,7 @@ def checked_rows(text: str, settings: Settings, *, plain: bool = False, engine: 
     parts = [row["text"][row["overlap_chars"] :] for row in rows]
     assert lead + "".join(part + gap for part, gap in zip(parts, gaps, strict=True)) == text
     assert "".join([lead, *gaps]).strip() == ""
-    following: dict[str, Row | None] = {row["chunk_id"]: after for row, after in pairwise(rows)}
-    if rows:
-        following[rows[-1]["chunk_id"]] = None
-        assert [str(mismatch) for mismatch in document_mismatches(rows)] == []
-    assert [str(mismatch) for mismatch in count_mismatches(rows, following)] == []
+    assert mismatches(rows) == []
     for row in rows:
         over = row["embed_tokens"] > settings.max_tokens
         assert ("over_max" in row["flags"]) == over

@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from chunkledger.model import Document
 from chunkledger.packer import BOUNDARY_KINDS, order, pack, render
 from chunkledger.records.chunk_batch import chunk_batch
-from chunkledger.records.recount import count_mismatches, document_mismatches
 from chunkledger.records.schema import SCHEMA
 from chunkledger.settings import Settings
+from laws import mismatches
 from markdown_texts import all_settings, document, markdown_texts, texts
 from recounting import block_by_hand, defused_by_hand, merged_by_hand, tokens
 
@@ -76,12 +76,7 @@ def test_every_count_is_that_of_its_string(text: str, settings: Settings, plain:
 @given(texts, all_settings(), plain_or_not)
 def test_verification_finds_nothing(text: str, settings: Settings, plain: bool) -> None:
     """The recount that `verify` runs over a ledger finds no mismatch, joined counts, ids and boundaries included."""
-    rows = rows_of(text, settings, plain=plain)
-    following: dict[str, Row | None] = {row["chunk_id"]: after for row, after in pairwise(rows)}
-    if rows:
-        following[rows[-1]["chunk_id"]] = None
-        assert [str(mismatch) for mismatch in document_mismatches(rows)] == []
-    assert [str(mismatch) for mismatch in count_mismatches(rows, following)] == []
+    assert mismatches(rows_of(text, settings, plain=plain)) == []
 
 
 @many

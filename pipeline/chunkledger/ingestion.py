@@ -112,7 +112,7 @@ class _Run:
             parts = self._parts(units)
             kept = Kept(frozenset(), ())
             if before:
-                kept, more = self._kept(before, listing, parts, Unit(number, len(units), (), longest))
+                kept, more = self._kept(before, listing, parts, number, len(units))
                 parts += more
             changes = self._changes(before, parts)
             if changes.delete and not any(part.rows for part in parts):
@@ -166,7 +166,7 @@ class _Run:
         return [part for _, _, part in sorted(found, key=lambda made: made[:2])]
 
     def _kept(
-        self, before: Ledger, listing: Listing, parts: Sequence[PartInfo], following: Unit
+        self, before: Ledger, listing: Listing, parts: Sequence[PartInfo], run: int, first: int
     ) -> tuple[Kept, list[PartInfo]]:
         """Which documents of the last run stay though they could not be read now, and their parts.
 
@@ -174,16 +174,15 @@ class _Run:
             before: as the last run left it.
             listing: what is in the sources.
             parts: what was made of it.
-            following: has the number of the next unit.
+            run: its number.
+            first: number of the next unit.
         """
         seen = {finding.doc_id: str(finding.status) for finding in listing.findings}
         seen |= {state.doc_id: state.status for part in parts for state in part.documents}
         kept = kept_documents(before, seen, listing.unseen, self.selection)
         entries = kept_entries(before, kept, self.settings) if kept.doc_ids else []
         same = before.report()["settings"] == self.settings.as_dict()
-        units = planned_units(
-            entries, following.run, following.longest, first=following.number, work="copied" if same else "remade"
-        )
+        units = planned_units(entries, run, first=first, work="copied" if same else "remade")
         found = self._worked(units) if same else self._parts(units)
         lost = {
             finding.doc_id: f"its chunks of the last run could not be made again, and are gone: {finding.reason}"

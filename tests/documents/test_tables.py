@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 
 from chunkledger import Settings
 from chunkledger.documents import tables
+from chunkledger.documents.arrow_values import decoded_size
 from chunkledger.documents.listing import listed
 from chunkledger.documents.parquet_file import batches, opened_table
 from chunkledger.documents.reading import Read, documents_of
@@ -665,3 +666,34 @@ def test_numbers_that_a_file_multiplies_are_not_read(tmp_path: Path, monkeypatch
     first = _reads(_listing(path))[0].document
     assert first is not None
     assert first.metadata["other"] == list(range(1000))
+
+
+SHAPES: dict[str, Callable[[str], object]] = {
+    "string": lambda value: value,
+    "list<string>": lambda value: [value],
+    "struct": lambda value: {"s": value, "n": 1},
+    "map": lambda value: [("k", value)],
+    "list<struct>": lambda value: [{"s": [value]}],
+}
+TYPES = {
+    "string": pa.string(),
+    "list<string>": pa.list_(pa.string()),
+    "struct": pa.struct([("s", pa.string()), ("n", pa.int64())]),
+    "map": pa.map_(pa.string(), pa.string()),
+    "list<struct>": pa.list_(pa.struct([("s", pa.list_(pa.string()))])),
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("dictionary", [True, False])
+def test_one_value_that_is_too_large_costs_no_other(tmp_path: Path, shape: str, dictionary: bool) -> None:
+    """Regression: a map that was too large took the maps of all rows beside it along."""
+    values = [SHAPES[shape](each) for each in ("a", "b" * 900_000, "c")] + [None]
+    column = pa.array(values, TYPES[shape])
+    assert [decoded_size(column.slice(place, 1)) > 800_000 for place in range(4)] == [False, True, False, False]
+    table = pa.table({"id": ["1", "2", "3", "4"], "text": ["One."] * 4, "m": column})
+    reads = _reads(_listing(_parquet(tmp_path / "t.parquet", table, use_dictionary=dictionary)))
+    assert [read.finding is None for read in reads] == [True, False, True, True]
+    found = [read.document.metadata.get("m") for read in reads if read.document]
+    expected = [json.loads(json.dumps(each)) for each in (values[0], None, values[2], None)]
+    assert found == expected

@@ -12,7 +12,7 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from chunkledger.splitting import dense_fit, total_fit
-from chunkledger.splitting.dense_fit import cuts_to_take, dense_cuts
+from chunkledger.splitting.dense_fit import Candidates, cuts_to_take, dense_cuts
 from chunkledger.splitting.total_fit import Aim, best_cuts
 
 Inputs = tuple[list[int], list[int], list[int], list[float], list[bool], Aim]
@@ -38,11 +38,12 @@ def inputs(draw: st.DrawFn) -> Inputs:
     )
 
 
-def as_arrays(arguments: Inputs) -> tuple[Any, ...]:
+def as_arrays(arguments: Inputs) -> tuple[Candidates, Aim]:
     """The lists as the arrays that the rows are made of."""
     *columns, aim = arguments
     types = (np.int64, np.int64, np.int64, np.float64, np.bool_)
-    return (*(np.array(column, kind) for column, kind in zip(columns, types, strict=True)), aim)
+    arrays: list[Any] = [np.array(column, kind) for column, kind in zip(columns, types, strict=True)]
+    return Candidates(*arrays), aim
 
 
 @untimed

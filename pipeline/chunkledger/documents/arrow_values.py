@@ -74,7 +74,9 @@ def decoded_size(column: Any) -> int:  # noqa: ANN401
     if may_be_text(kind):
         return pc.sum(lengths(column)).as_py() or 0
     if pa.types.is_map(kind):
-        return decoded_size(column.keys) + decoded_size(column.items)
+        # Keys and items are those of all rows, whatever slice of them the column is.
+        start, end = (column.offsets[place].as_py() for place in (0, -1))
+        return sum(decoded_size(part.slice(start, end - start)) for part in (column.keys, column.items))
     if pa.types.is_struct(kind):
         return sum(decoded_size(part) for part in column.flatten())
     if pa.types.is_nested(kind) and not pa.types.is_union(kind):

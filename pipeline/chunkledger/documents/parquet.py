@@ -116,6 +116,7 @@ def _chosen(column: Any, indices: IntArray, most: int | None) -> list[Any]:  # n
     try:
         return plain(column.take(pa.array(indices)), most)
     except pa.ArrowNotImplementedError:
+        # Not every type can be picked from by index; strings whose views the file asks for can't.
         return [value for index in indices.tolist() for value in plain(column.slice(index, 1), most)]
 
 

@@ -7,6 +7,7 @@ seconds). Rows of numpy make the same sums in the same order, so every cost is t
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,30 +21,28 @@ _BLOCK = 4096
 """Ends whose columns are plain lists at once: faster to read than arrays, and larger."""
 
 
-def cuts_to_take(
-    tokens: IntArray,
-    start_tokens: IntArray,
-    prefix: IntArray,
-    price: NDArray[np.float64],
-    loose: BoolArray,
-    aim: Aim,
-) -> list[int]:
-    """What `best_cuts` gives for these arguments, made in the way that is faster for them."""
+class Candidates(NamedTuple):
+    """The cuts that may be taken, as `best_cuts` describes its arguments of these names."""
+
+    tokens: IntArray
+    start_tokens: IntArray
+    prefix: IntArray
+    price: NDArray[np.float64]
+    loose: BoolArray
+
+
+def cuts_to_take(candidates: Candidates, aim: Aim) -> list[int]:
+    """What `best_cuts` gives for these cuts, made in the way that is faster for them."""
+    tokens, start_tokens, prefix, price, loose = candidates
     starts = np.arange(1, len(tokens)) - _first_starts(tokens, aim.limit)
     if int(starts.sum()) > DENSE * len(starts):
-        return dense_cuts(tokens, start_tokens, prefix, price, loose, aim)
+        return dense_cuts(candidates, aim)
     return best_cuts(tokens.tolist(), start_tokens.tolist(), prefix.tolist(), price.tolist(), loose.tolist(), aim)
 
 
-def dense_cuts(
-    tokens: IntArray,
-    start_tokens: IntArray,
-    prefix: IntArray,
-    price: NDArray[np.float64],
-    loose: BoolArray,
-    aim: Aim,
-) -> list[int]:
-    """What `best_cuts` gives for these arguments, made row by row."""
+def dense_cuts(candidates: Candidates, aim: Aim) -> list[int]:
+    """What `best_cuts` gives for these cuts, made row by row."""
+    tokens, start_tokens, prefix, price, loose = candidates
     count = len(start_tokens)
     added = tokens[:-1] - start_tokens + prefix
     slack = loose_slack(aim.limit)

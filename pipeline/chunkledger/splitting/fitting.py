@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from chunkledger.counting.counter import Counter
 from chunkledger.model import Batch, BoolArray, IntArray, TokenEnds
 from chunkledger.settings import Settings
-from chunkledger.splitting.dense_fit import cuts_to_take
+from chunkledger.splitting.dense_fit import Candidates, cuts_to_take
 from chunkledger.splitting.pieces import Piece
 from chunkledger.splitting.prefixes import Prefixes
 from chunkledger.splitting.strengths import PRICES
@@ -149,15 +149,14 @@ class _Columns:
 def _segment(columns: _Columns, first: int, last: int, aim: Aim) -> list[int]:
     """Indices of the cuts to take between two forced ones, where the whole does not fit."""
     here = slice(first, last)
-    taken = cuts_to_take(
+    candidates = Candidates(
         np.append(columns.tokens[here], columns.end_tokens[last - 1]),
         columns.start_tokens[here],
         columns.prefix[here],
         columns.price[here],
         np.append(columns.loose[here], False),
-        aim,
     )
-    return [first + index for index in taken]
+    return [first + index for index in cuts_to_take(candidates, aim)]
 
 
 def _overlap_starts(active: Active, tokens: IntArray, settings: Settings) -> IntArray:
