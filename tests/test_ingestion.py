@@ -482,3 +482,22 @@ def test_sources_without_a_document_are_told(corpus: Path) -> None:
     assert (run.chunks, run.changes.delete) == (0, 10)
     [notice] = run.notices
     assert notice.startswith("the sources hold no document now, so all 10 chunks are gone from the ledger")
+
+
+def test_one_source_needs_no_list(tmp_path: Path) -> None:
+    """Regression: a path that is a string was read letter by letter."""
+    source = write(tmp_path / "docs", {"a.md": "One.\n"})
+    for number, given in enumerate((str(source), source, [source])):
+        assert ingest(given, tmp_path / str(number)).ok == 1
+
+
+def test_error_without_a_file_is_told_in_its_own_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Regression: where pyarrow gives an error neither number nor file, the message was "None (None)"."""
+    write(tmp_path / "docs", {"a.md": "One.\n"})
+
+    def failing(*_: object) -> None:
+        raise OSError("ZSTD compression failed: Allocation error")
+
+    monkeypatch.setattr("chunkledger.engines.units.part_content", failing)
+    with pytest.raises(LedgerError, match=r"ledger can't be written: ZSTD compression failed: Allocation error$"):
+        _run(tmp_path)
