@@ -7,9 +7,11 @@ library, stays light.
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any
 
+TYPE_CHECKING = False  # importing typing takes as long as the packer may take in all
 if TYPE_CHECKING:
+    from typing import Any
+
     from chunkledger.api import chunk_text
     from chunkledger.errors import ChunkledgerError, LedgerError, SettingsError, SourceError, VocabularyError
     from chunkledger.ingestion import ingest

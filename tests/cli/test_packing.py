@@ -18,7 +18,7 @@ from ledgers import Outcome, Row, cli, command, prose, rows_of, sections, write
 def ledger(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Eight chunks of two documents."""
     folder = tmp_path_factory.mktemp("packing")
-    write(folder / "docs", {"a.md": sections(5), "b.md": sections(3)})
+    write(folder / "docs", {"a.md": sections(5), "b.md": sections(3).replace("Section", "Part")})
     ingest([folder / "docs"], folder / "ledger", Settings(max_tokens=200, encoding="cl100k_base"))
     return folder / "ledger"
 

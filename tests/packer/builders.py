@@ -9,7 +9,7 @@ from typing import Any
 import toktok
 from hypothesis import settings
 
-from chunkledger.packer import TEMPLATES, render_block
+from chunkledger.packer import TEMPLATES, Packed, render_block
 
 Row = dict[str, Any]
 
@@ -61,6 +61,11 @@ def cuttable(tokens: int, *cuts: tuple[int, str, int], chunk_id: str = "c1") -> 
     """A row that may be cut at (chars, kind, tokens)."""
     chars, kinds, cut_tokens = ([cut[part] for cut in cuts] for part in range(3))
     return row(chunk_id, tokens, boundary_chars=chars, boundary_kinds=kinds, boundary_rendered_tokens=cut_tokens)
+
+
+def shown(packed: Packed) -> list[tuple[str, int, int | None]]:
+    """(chunk_id, tokens, cut) of every block, for packs in which nothing is merged."""
+    return [(chunk.chunk_id, block.tokens, chunk.shown_chars) for block in packed.blocks for chunk in block.chunks]
 
 
 def counted_rows(

@@ -110,20 +110,45 @@ def test_empty_pack_is_the_empty_string() -> None:
     assert render(_packed([])) == ""
 
 
-@pytest.mark.parametrize("name", ["text", "context"])
-def test_row_without_a_string_is_named(name: str) -> None:
+def test_row_without_its_text_is_named() -> None:
     """A row that cannot be rendered is named with rank and chunk_id."""
     one = _whole_row("c2", "two")
-    del one[name]
-    with pytest.raises(ValueError, match=rf"hit at rank 2 \(chunk_id 'c2'\): column {name} is missing or null"):
+    del one["text"]
+    with pytest.raises(ValueError, match=r"hit at rank 2 \(chunk_id 'c2'\): column text is missing or null"):
         render(_packed([_whole_row("c1", "one"), one]))
 
 
-@pytest.mark.parametrize("heading_path", [None, "Rates > 2026"])
-def test_heading_path_that_is_no_list_is_named(heading_path: object) -> None:
-    """A heading path is a list of titles; a joined string would be split into letters."""
-    one = _whole_row("c1", "one") | {"heading_path": heading_path}
-    with pytest.raises(ValueError, match=r"column heading_path is .*; it must be a list of titles"):
+@pytest.mark.parametrize("empty", [None, "", []])
+def test_what_a_store_left_out_is_empty(empty: object) -> None:
+    """Stores leave out what is empty, so a missing heading path or context is none."""
+    hits = [_whole_row("c1", "one") | {"heading_path": empty, "context": None if empty == [] else empty}]
+    assert render(_packed(hits)) == '<chunk n="1" source="a.md">\none\n</chunk>\n'
+
+
+@pytest.mark.parametrize("path", [["A", "[1] <B>"], '["A", "[1] <B>"]', "A > [1] <B>"], ids=["list", "json", "joined"])
+def test_heading_path_may_be_joined(path: object) -> None:
+    """Stores without lists keep the heading path as JSON or as one string; the header is the same."""
+    header = render(_packed([_whole_row("c1", "one") | {"heading_path": path}])).partition("\n")[0]
+    assert header == '<chunk n="1" source="a.md" section="A &gt; [1] &lt;B&gt;">'
+
+
+def test_one_title_in_brackets_is_a_title() -> None:
+    """A joined path that only looks like a list of JSON is taken as it is."""
+    header = render(_packed([_whole_row("c1", "one") | {"heading_path": "[1]"}])).partition("\n")[0]
+    assert header == '<chunk n="1" source="a.md" section="[1]">'
+
+
+@pytest.mark.parametrize("path", [7, [7], {"a": 1}])
+def test_heading_path_that_is_no_list_of_titles_is_named(path: object) -> None:
+    """Anything else is refused with the row."""
+    with pytest.raises(ValueError, match=r"rank 1 .*heading_path is .*; it must be a list"):
+        render(_packed([_whole_row("c1", "one") | {"heading_path": path}]))
+
+
+def test_text_of_another_length_than_its_span_is_named() -> None:
+    """A text with a prefix, or shortened by a store, would not have the cached count."""
+    one = _whole_row("c1", "Title\none", char_start=10, char_end=13)
+    with pytest.raises(ValueError, match=r"rank 1 .*its text has 9 characters, but char_start 10 and char_end 13"):
         render(_packed([one]))
 
 

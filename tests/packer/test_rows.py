@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from chunkledger.packer import pack
-from packer.builders import Row, cuttable, row
+from packer.builders import Row, cuttable, row, shown
 
 
 def _faulty(one: Row) -> str:
@@ -41,7 +41,7 @@ def test_rows_of_sqlite_are_read_by_their_keys() -> None:
 def test_hit_is_handed_back_untouched() -> None:
     """The row of a block is the very hit that was given."""
     one = row()
-    assert pack([one], 100, encoding="o200k_base").blocks[0].row is one
+    assert pack([one], 100, encoding="o200k_base").blocks[0].chunks[0].row is one
 
 
 def test_hits_may_be_an_iterator() -> None:
@@ -63,9 +63,8 @@ def test_sequences_of_every_make_are_read(listed: type) -> None:
         boundary_rendered_tokens=listed([30, 60]),
     )
     packed = pack([one], 50, encoding="o200k_base")
-    block = packed.blocks[0]
-    assert (block.tokens, block.shown_chars) == (30, 5)
-    assert {type(block.tokens), type(block.shown_chars), type(packed.used_tokens)} == {int}
+    assert shown(packed) == [("c-1", 30, 5)]
+    assert {type(packed.blocks[0].tokens), type(shown(packed)[0][2]), type(packed.used_tokens)} == {int}
 
 
 def test_rows_of_an_arrow_table_are_read() -> None:
@@ -81,12 +80,13 @@ def test_missing_column_is_named(name: str, null: bool) -> None:
     one = row("c2")
     del one[name]
     chunk_id = one.get("chunk_id")
+    one |= {"token_count": 5}
     message = _faulty(one | {name: None} if null else one)
     expected = f"hit at rank 2 (chunk_id {chunk_id!r}): column {name} is missing or null; hits must carry it as the"
     assert message == f"{expected} ledger does"
 
 
-@pytest.mark.parametrize("tokens", [0, -3, 2.0, "9", True])
+@pytest.mark.parametrize("tokens", [0, -3, 2.5, "9", True])
 def test_count_that_cannot_be_is_named(tokens: object) -> None:
     """rendered_tokens is a positive whole number."""
     assert _faulty(row("c2", tokens)) == (
@@ -100,18 +100,39 @@ def test_id_that_is_no_string_is_named() -> None:
 
 
 @pytest.mark.parametrize(
-    ("cuts", "message"),
+    ("columns", "message"),
     [
-        ([(5, "section", 9), (5, "section", 9)], "boundary_chars is [5, 5]; it must be positive and ascending"),
-        ([(9, "section", 9), (5, "section", 9)], "boundary_chars is [9, 5]; it must be positive and ascending"),
-        ([(0, "section", 9)], "boundary_chars is [0]; it must be positive and ascending"),
-        ([(5, "section", 9), (6, "section", 0)], "boundary_rendered_tokens is [9, 0]; every count must be positive"),
-        ([(5.5, "section", 9)], "boundary_chars is [5.5]; it must be whole numbers"),
+        ({"body_tokens": 20}, "body_tokens is 20 and rendered_tokens, which holds it, is 20; they contradict"),
+        ({"token_count": 21}, "token_count is 21 and rendered_tokens, which holds it, is 20; they contradict"),
+        ({"char_start": 9, "char_end": 9}, "char_start is 9 and char_end is 9; they contradict each other"),
+        ({"token_count": 0}, "token_count is 0: it must be a whole number of at least 1"),
+        ({"joined_tokens": -1}, "joined_tokens is -1: it must be a whole number of at least 1"),
+        ({"chunk_index": -1}, "chunk_index is -1: it must be a whole number of at least 0"),
+        ({"char_start": "7"}, "char_start is '7': it must be a whole number of at least 0"),
+        (
+            {"char_start": 0, "char_end": 5, "boundary_chars": [5], "boundary_kinds": ["section"]}
+            | {"boundary_rendered_tokens": [9]},
+            "boundary_chars has 5, but char_start 0 and char_end 5 are those of a text of 5 characters",
+        ),
     ],
 )
-def test_boundaries_that_cannot_be_are_named(cuts: list[tuple[int, str, int]], message: str) -> None:
-    """Boundaries ascend and their counts are positive, in every hit, whether or not it would be cut."""
-    assert f"hit at rank 2 (chunk_id 'c2'): {message}" in _faulty(cuttable(20, *cuts, chunk_id="c2"))
+def test_counts_that_contradict_each_other_are_named(columns: Row, message: str) -> None:
+    """Counts that can't belong to one chunk are refused wherever the hit ranks."""
+    assert f"hit at rank 2 (chunk_id 'c2'): {message}" in _faulty(row("c2") | columns)
+
+
+def test_whole_floats_are_counts() -> None:
+    """Some stores keep every number as a float, and null as NaN."""
+    one = cuttable(90, (5, "section", 30)) | {"rendered_tokens": 90.0, "char_start": 100.0, "char_end": 120.0}
+    one |= {"boundary_chars": [5.0], "boundary_rendered_tokens": [30.0], "joined_tokens": float("nan")}
+    packed = pack([one], 50, encoding="o200k_base")
+    assert (packed.used_tokens, packed.citations()) == (30, {1: [("c1", "a.md", 100, 105)]})
+
+
+def test_lists_may_be_json() -> None:
+    """Some stores keep lists only as text."""
+    one = row("c1", 90, boundary_chars="[5]", boundary_kinds='["section"]', boundary_rendered_tokens="[30]")
+    assert shown(pack([one], 50, encoding="o200k_base")) == [("c1", 30, 5)]
 
 
 @pytest.mark.parametrize("name", ["boundary_chars", "boundary_kinds", "boundary_rendered_tokens"])
@@ -130,7 +151,7 @@ def test_boundaries_that_are_no_list_are_named() -> None:
 def test_row_without_boundaries_is_whole(empty: object) -> None:
     """Missing, null and empty boundaries are the same."""
     columns: Row = dict.fromkeys(("boundary_chars", "boundary_kinds", "boundary_rendered_tokens"), empty)
-    assert pack([row(tokens=90, **columns)], 50, encoding="o200k_base").blocks[0].shown_chars is None
+    assert pack([row(tokens=90, **columns)], 50, encoding="o200k_base").blocks[0].truncated is False
 
 
 def test_other_encoding_is_named() -> None:
@@ -155,7 +176,7 @@ def test_other_template_than_asked_for_is_named() -> None:
 
 def test_hit_that_is_no_row_is_named() -> None:
     """A bare id in place of a row is refused with its rank."""
-    with pytest.raises(ValueError, match=r"hit at rank 1 .*column template is missing"):
+    with pytest.raises(ValueError, match=r"hit at rank 1 \(chunk_id None\): it has no cached counts"):
         pack(["c-1"], 100, encoding="o200k_base")
 
 

@@ -14,13 +14,13 @@ Ten.
 </chunk>
 """
 
+from .cuts import BOUNDARY_KINDS
 from .log import PackLog
 from .ordering import ORDERS, order
 from .pack import pack
-from .packed import Block, Citation, Packed
-from .prompt import render
+from .packed import Block, Citation, Packed, PackedChunk
+from .prompt import block_text, render
 from .render import TEMPLATES, Template, render_block
-from .rows import BOUNDARY_KINDS
 from .slot import Slot, SlotError, ceiling
 
 __all__ = [
@@ -31,9 +31,11 @@ __all__ = [
     "Citation",
     "PackLog",
     "Packed",
+    "PackedChunk",
     "Slot",
     "SlotError",
     "Template",
+    "block_text",
     "ceiling",
     "order",
     "pack",

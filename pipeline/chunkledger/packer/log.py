@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import json
 import logging
-from dataclasses import dataclass
+from collections.abc import Iterable
+
+from .frozen import Frozen
 
 LOGGER = logging.getLogger("chunkledger.packer")
-"""Gets one INFO record for each packing, and a WARNING where the chunk at rank 1 is over the slot by itself."""
+"""Gets one record for each packing: at INFO, or at WARNING where the chunk at rank 1 is over the slot by itself."""
+
+MOST_IDS = 20
+"""A log line names at most so many chunks, so that its length does not depend on the ranking's."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PackLog:
+class PackLog(Frozen):
     """What one packing did. `offered == packed + skipped_for_size + duplicates + not_reached`, always.
 
     Attributes:
@@ -22,7 +26,9 @@ class PackLog:
         blocks: blocks that show them.
         skipped_for_size: hits whose turn came and that did not fit in what was left.
         truncated: packed hits that are cut.
-        duplicates: hits whose turn came and whose chunk_id had been seen higher in the ranking.
+        duplicates: hits whose turn came and that show nothing more: their chunk_id had been seen higher in the
+            ranking, or packed chunks show all of their text.
+        merged: packed hits that go on in the block of the chunk before them; `packed - blocks`.
         not_reached: hits whose turn never came, because the pass had ended.
         skipped_with_room: those of `skipped_for_size` that were skipped while at least the median of the offered
             rendered_tokens (the lower of the middle two) was left: a sign of an outlier, not of a full slot.
@@ -33,11 +39,39 @@ class PackLog:
             - `no_more_candidates`: every hit was packed or is a duplicate of one that was.
             - `full`: at most 2 % of the slot (`pack.FULL_SHARE`) was left.
             - `max_chunks`: as many hits as allowed were packed, and hits that were not reached remain.
-            - `nothing_fits`: every hit that was not packed is larger than what was left. With `on_miss="stop"` that
-              is the one hit that ended the pass.
+            - `nothing_fits`: every hit that was not packed would add more than what was left. With `on_miss="stop"`
+              that is the one hit that ended the pass.
         encoding: the encoding of all counts.
-        template: the template of all counts; "" where there was no hit and none was asked for.
+        template: the template of the prompt; "" where there was no hit and none was asked for, or where it is the
+            caller's own.
+        used_is_estimate: whether `used` is an estimate, because hits were counted for another template.
+        floor_chunk_id: the chunk at rank 1 where it is over the slot by itself.
+        skipped_with_room_ids: the best-ranked 20 (`MOST_IDS`) of `skipped_with_room`.
+        skipped_with_room_tokens: their sizes.
     """
+
+    __slots__ = (
+        "blocks",
+        "duplicates",
+        "encoding",
+        "floor_chunk_id",
+        "floor_over_slot",
+        "merged",
+        "not_reached",
+        "offered",
+        "packed",
+        "passed_over",
+        "skipped_for_size",
+        "skipped_with_room",
+        "skipped_with_room_ids",
+        "skipped_with_room_tokens",
+        "slot",
+        "space_left_because",
+        "template",
+        "truncated",
+        "used",
+        "used_is_estimate",
+    )
 
     slot: int
     used: int
@@ -47,6 +81,7 @@ class PackLog:
     skipped_for_size: int
     truncated: int
     duplicates: int
+    merged: int
     not_reached: int
     skipped_with_room: int
     passed_over: int
@@ -54,12 +89,43 @@ class PackLog:
     space_left_because: str
     encoding: str
     template: str
+    used_is_estimate: bool
+    floor_chunk_id: str | None
+    skipped_with_room_ids: tuple[str, ...]
+    skipped_with_room_tokens: tuple[int, ...]
 
-    def as_dict(self, /, **extra: object) -> dict[str, object]:
+    def __init__(
+        self,
+        *,
+        slot: int,
+        used: int,
+        offered: int,
+        packed: int,
+        blocks: int,
+        skipped_for_size: int,
+        truncated: int,
+        duplicates: int,
+        merged: int,
+        not_reached: int,
+        skipped_with_room: int,
+        passed_over: int,
+        floor_over_slot: bool,
+        space_left_because: str,
+        encoding: str,
+        template: str,
+        used_is_estimate: bool,
+        floor_chunk_id: str | None,
+        skipped_with_room_ids: tuple[str, ...],
+        skipped_with_room_tokens: tuple[int, ...],
+    ) -> None:
+        self._set(locals())
+
+    def as_dict(self, /, **fields: object) -> dict[str, object]:
         """The record as a mapping that is ready for JSON, with the caller's own fields after it.
 
         Args:
-            extra: fields of the caller, for example `query`, `intent` or `chunks_retrieved`; put in as they are.
+            fields: of the caller, for example `query`, `intent`, `chunks_retrieved`, `prompt_tokens`, `ttft_ms` or
+                `answered_correctly`; put in as they are.
 
         Raises:
             ValueError: a field of the caller has a name that the record uses itself.
@@ -68,13 +134,39 @@ class PackLog:
         >>> pack([], 6_000, encoding="o200k_base").log.as_dict(query="rates 2026")["query"]
         'rates 2026'
         """
-        own: dict[str, object] = {name: getattr(self, name) for name in self.__slots__}
-        if clash := [name for name in extra if name in own]:
-            raise ValueError(f"the log has its own {', '.join(clash)}; give these fields other names")
-        return own | extra
+        check_names(fields)
+        own: dict[str, object] = {name: getattr(self, name) for name in self.__annotations__}
+        for name, value in own.items():
+            if isinstance(value, tuple):
+                own[name] = list(value)
+        return own | fields
+
+    def emit(self, /, **fields: object) -> None:
+        """Log the record as one line of JSON, with the caller's own fields in it.
+
+        It goes to the logger `chunkledger.packer`, at WARNING where `floor_over_slot`, else at INFO; the mapping is the
+        log record's attribute `packing`. What is no JSON in a caller's field is logged as its string, because a log
+        line must not fail a request. Where the level is off, no line is made.
+
+        Args:
+            fields: as in `as_dict`.
+
+        Raises:
+            ValueError: as `as_dict`.
+        """
+        level = logging.WARNING if self.floor_over_slot else logging.INFO
+        if LOGGER.isEnabledFor(level):
+            line = self.as_dict(**fields)
+            LOGGER.log(level, "%s", json.dumps(line, default=str), extra={"packing": line})
+        else:
+            check_names(fields)
 
 
-def emit(log: PackLog) -> None:
-    """Log the record as one line of JSON, at INFO; where INFO is off, no line is made."""
-    if LOGGER.isEnabledFor(logging.INFO):
-        LOGGER.info("%s", json.dumps(log.as_dict()))
+def check_names(fields: Iterable[str]) -> None:
+    """Refuse fields of the caller that the record has itself.
+
+    Raises:
+        ValueError: there is one; the message names it.
+    """
+    if clash := [name for name in fields if name in PackLog.__annotations__]:
+        raise ValueError(f"the log has its own {', '.join(clash)}; give these fields other names")

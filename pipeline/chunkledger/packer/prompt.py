@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from .hits import Column
 from .packed import Block, Packed
 from .render import Template, render_block, template_named
-from .rows import Column, column_of, fault, string
+from .values import context, counted, gap_after, overlap_chars, string, titles
 
 
 def render(packed: Packed) -> str:
@@ -13,42 +14,67 @@ def render(packed: Packed) -> str:
     Its token count is `packed.used_tokens`. An empty pack is the empty string.
 
     Raises:
-        ValueError: a row lacks heading_path, context or text; the message names rank and chunk_id. Or a template that
-            this version does not know.
+        ValueError: a row lacks its text, or has one of another length than its span, or a heading_path or context that
+            can't be; the message names rank and chunk_id. Or a template that this version does not know.
 
     >>> from chunkledger.packer import pack
     >>> counted = {"chunk_id": "c-1", "encoding": "o200k_base", "template": "xml/1", "rendered_tokens": 20}
-    >>> hits = [counted | {"doc_id": "a.md", "heading_path": [], "context": "", "text": "Ten."}]
+    >>> hits = [counted | {"doc_id": "a.md", "heading_path": ["Rates"], "context": "", "text": "Ten."}]
     >>> print(render(pack(hits, 100, encoding="o200k_base")), end="")
-    <chunk n="1" source="a.md">
+    <chunk n="1" source="a.md" section="Rates">
     Ten.
     </chunk>
     """
     if not packed.blocks:
         return ""
+    if not packed.template:
+        raise ValueError(
+            "these chunks were packed for a template of your own (overhead_tokens): write each block yourself, with "
+            "`block_text(block)`; or pack with template= and rows that were counted for it"
+        )
     template = template_named(packed.template)
     return "".join(_rendered(number, block, template) for number, block in enumerate(packed.blocks, 1))
 
 
+def block_text(block: Block) -> str:
+    """The text that a block shows: of a cut chunk the part before the cut, of neighbours what they share once.
+
+    Raises:
+        ValueError: a row lacks its text, or has one of another length than its span; it is named.
+
+    >>> from chunkledger.packer import PackedChunk
+    >>> chunk = PackedChunk(1, {"text": "One.  Two.", "char_start": 0, "char_end": 10}, "c-1", "a.md", 5)
+    >>> block_text(Block(1, (chunk,), 20))
+    'One. '
+    """
+    parts = []
+    for place, chunk in enumerate(block.chunks):
+        text, overlap, gap = chunk.read(_text), chunk.read(overlap_chars), chunk.read(gap_after)
+        parts.append(text[overlap:] if place else text[: chunk.shown_chars])
+        if place < len(block.chunks) - 1:
+            parts.append(gap)
+    return "".join(parts)
+
+
 def _rendered(number: int, block: Block, template: Template) -> str:
-    column = column_of(block.row)
-    try:
-        text, context, heading_path = string(column, "text"), string(column, "context"), _titles(column)
-    except ValueError as error:
-        raise fault(block.rank, column, error) from None
+    first = block.chunks[0]
     return render_block(
         number=number,
         source=block.doc_id,
-        heading_path=heading_path,
-        context=context,
-        text=text[: block.shown_chars],
+        heading_path=first.read(titles),
+        context=first.read(context),
+        text=block_text(block),
         template=template,
-        truncated=block.shown_chars is not None,
+        truncated=block.truncated,
     )
 
 
-def _titles(column: Column) -> list[str]:
-    titles = column("heading_path")
-    if titles is None or isinstance(titles, str):
-        raise ValueError(f"column heading_path is {titles!r}; it must be a list of titles, [] where there are none")
-    return [str(title) for title in titles]  # type: ignore[attr-defined]
+def _text(column: Column) -> str:
+    text = string(column, "text")
+    start, end = counted(column, "char_start", 0), counted(column, "char_end", 0)
+    if start is not None and end is not None and len(text) != end - start:
+        raise ValueError(
+            f"its text has {len(text)} characters, but char_start {start} and char_end {end} are those of a text of "
+            f"{end - start}; hits must carry `text` as the ledger does, without prefix and not shortened"
+        )
+    return text

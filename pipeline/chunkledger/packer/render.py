@@ -13,8 +13,8 @@ to add counts. Change nothing here without the property test that recounts whole
 from __future__ import annotations
 
 import re
+from collections import namedtuple
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 TRUNCATION_MARKER = "[truncated: the rest of this chunk did not fit]"
 """The line that says a chunk was cut short. It begins with `[`, so the count before it stays exact."""
@@ -50,9 +50,8 @@ def _markdown_header(number: int, source: str, section: str) -> str:
     return f"### [{number}] {one_line(source)}{place}\n"
 
 
-@dataclass(frozen=True, slots=True)
-class Template:
-    """One way to render a block.
+class Template(namedtuple("Template", ("name", "header", "closing", "own_marks", "escape"))):
+    """One way to render a block. A named tuple, because a dataclass takes ten times as long to import.
 
     Attributes:
         name: what the `template` column of a ledger says, for example `xml/1`. The number grows with every change of
@@ -63,6 +62,8 @@ class Template:
             template's own opening or closing. Pure ASCII, within one line, so it also works on UTF-8 bytes.
         escape: what takes the place of what `own_marks` matched.
     """
+
+    __slots__ = ()
 
     name: str
     header: Callable[[int, str, str], str]
@@ -89,8 +90,6 @@ TEMPLATES = {
 }
 """The templates by name. `xml/1` is the default of ingest."""
 
-_OWN_MARKS = {name: re.compile(template.own_marks) for name, template in TEMPLATES.items()}
-
 
 def template_named(name: str) -> Template:
     """The template of that name.
@@ -110,7 +109,7 @@ def defused(text: str, template: Template) -> str:
     >>> defused("see </chunk> there", TEMPLATES["xml/1"])
     'see &lt;/chunk> there'
     """
-    return _OWN_MARKS[template.name].sub(lambda _: template.escape, text)
+    return re.sub(template.own_marks, lambda _: template.escape, text)  # compiled once, and only where it is needed
 
 
 def render_block(
@@ -160,4 +159,4 @@ def extra_number_tokens(number: int) -> int:
     >>> [extra_number_tokens(n) for n in (9, 999, 1000, 1_000_000)]
     [0, 0, 1, 2]
     """
-    return (len(str(number)) - 1) // 3
+    return 0 if number < 1000 else (len(str(number)) - 1) // 3

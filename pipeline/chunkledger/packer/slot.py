@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import math
 import operator
-from dataclasses import dataclass, fields
+
+from .frozen import Frozen
 
 _SHARE_DIGITS = 6  # a share is exact to a millionth of a token, so that 0.07 of 100 is 7 and not 7.000000000000001
 _TERMS_SHOWN = 3
@@ -37,8 +37,7 @@ def whole_number(name: str, value: object, *, at_least: int) -> int:
     return number
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Slot:
+class Slot(Frozen):
     """The tokens that chunks may take in one request, as a subtraction that can be shown.
 
     All fields are tokens, counted with the tokenizer that the ledger's rows were counted with.
@@ -63,24 +62,53 @@ class Slot:
     6000
     """
 
-    window: int
-    system: int = 0
-    tools: int = 0
-    history: int = 0
-    question: int = 0
-    reserved_output: int = 0
-    framing: int = 0
-    margin: int | float = 0
-    cap: int | None = None
+    __slots__ = (
+        "cap",
+        "framing",
+        "history",
+        "margin",
+        "question",
+        "reserved_output",
+        "system",
+        "tools",
+        "window",
+    )  # fmt: skip
 
-    def __post_init__(self) -> None:
-        for field in fields(self):
-            value = getattr(self, field.name)
-            if field.name == "margin" and isinstance(value, float):
-                _check_share(value)
-            elif field.name != "cap" or value is not None:
-                at_least = 1 if field.name in ("window", "cap") else 0
-                object.__setattr__(self, field.name, whole_number(field.name, value, at_least=at_least))
+    window: int
+    system: int
+    tools: int
+    history: int
+    question: int
+    reserved_output: int
+    framing: int
+    margin: int | float
+    cap: int | None
+
+    def __init__(
+        self,
+        *,
+        window: int,
+        system: int = 0,
+        tools: int = 0,
+        history: int = 0,
+        question: int = 0,
+        reserved_output: int = 0,
+        framing: int = 0,
+        margin: int | float = 0,
+        cap: int | None = None,
+    ) -> None:
+        values = {
+            "window": whole_number("window", window, at_least=1),
+            "system": whole_number("system", system, at_least=0),
+            "tools": whole_number("tools", tools, at_least=0),
+            "history": whole_number("history", history, at_least=0),
+            "question": whole_number("question", question, at_least=0),
+            "reserved_output": whole_number("reserved_output", reserved_output, at_least=0),
+            "framing": whole_number("framing", framing, at_least=0),
+            "margin": _margin(margin),
+            "cap": None if cap is None else whole_number("cap", cap, at_least=1),
+        }
+        self._set(values)
         if self.tokens <= 0:
             raise SlotError(_used_up(self.window, self._terms()))
 
@@ -129,7 +157,7 @@ class Slot:
             ("history", self.history),
             ("question", self.question),
             ("framing", self.framing),
-            ("margin", math.ceil(round(self.window * margin, _SHARE_DIGITS)) if isinstance(margin, float) else margin),
+            ("margin", _rounded_up(self.window * margin) if isinstance(margin, float) else margin),
         ]
 
 
@@ -147,11 +175,19 @@ def ceiling(budget: int, chunk_tokens: int, overhead_tokens: int = 0) -> int:
     return budget // (chunk_tokens + whole_number("overhead_tokens", overhead_tokens, at_least=0))
 
 
-def _check_share(margin: float) -> None:
+def _margin(margin: int | float) -> int | float:
+    if not isinstance(margin, float):
+        return whole_number("margin", margin, at_least=0)
     if not 0 <= margin < 1:
         raise ValueError(
             f"margin is {margin!r}: a float is a share of the window, at least 0 and below 1; give tokens as an int"
         )
+    return margin
+
+
+def _rounded_up(tokens: float) -> int:
+    # By hand, because importing math takes as long as importing a module of ours.
+    return int(-(-round(tokens, _SHARE_DIGITS) // 1))
 
 
 def _used_up(window: int, terms: list[tuple[str, int]]) -> str:

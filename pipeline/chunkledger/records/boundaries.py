@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from chunkledger.model import Batch, BoolArray, IntArray
-from chunkledger.packer.rows import BOUNDARY_KINDS
+from chunkledger.packer.cuts import BOUNDARY_KINDS
 from chunkledger.splitting import strengths
 from chunkledger.splitting.ladder import sentence_places
 from chunkledger.splitting.pieces import trimmed_end

@@ -13,7 +13,7 @@ from chunkledger.counting.counter import Counter, Engine, counter_for
 from chunkledger.counting.vocabulary import VOCABULARIES
 from chunkledger.documents.batch import joined
 from chunkledger.model import Batch, Blocks, Document, IntArray, TokenEnds
-from chunkledger.packer.rows import BOUNDARY_KINDS
+from chunkledger.packer.cuts import BOUNDARY_KINDS
 from chunkledger.records.boundaries import Boundaries, boundaries_of
 from chunkledger.records.composition import chunk_kinds, unit_detail
 from chunkledger.records.flags import Sizes, cause_of, flags_of

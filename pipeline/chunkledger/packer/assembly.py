@@ -1,0 +1,191 @@
+"""The blocks that packed chunks make: what they show, what they cost, what one more chunk would add."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from .render import extra_number_tokens
+from .rows import Rows
+from .shown import Shown
+from .values import context, gap_after, overlap_chars, titles
+
+_EDGE = 32  # code points at either end of a text that are compared before all of it is
+
+
+class Assembly:
+    """Packed chunks as blocks. A chunk is named by its place, the 0-based index into the ranking.
+
+    Attributes:
+        used: tokens of all blocks, numbers included.
+        blocks: how many there are.
+        documents: of which something is packed, each with the packed places that `_shown` does not know yet.
+        lengths: code points of each hit's text; 0 where it is unknown, or where equal texts do not count.
+        of_length: the packed places by the length of their text, without those that `_by_text` knows.
+    """
+
+    __slots__ = (
+        "_by_text", "_lines", "_merging", "_rows", "_shown", "_texts", "blocks", "documents", "lengths", "of_length",
+        "used",
+    )  # fmt: skip
+
+    def __init__(self, rows: Rows, *, merging: bool, equal_texts: bool) -> None:
+        self.used = self.blocks = 0
+        self._rows = rows
+        self._merging = merging
+        self._lines: dict[str, dict[int, int]] = {}
+        self._shown: dict[str, Shown] = {}
+        self.documents: dict[str, list[int]] = {}
+        texts = rows.values("text") if equal_texts else [""] * len(rows.hits)
+        self._texts = [text if isinstance(text, str) else "" for text in texts]
+        self.lengths = list(map(len, self._texts))
+        self.of_length: dict[int, list[int]] = {}
+        self._by_text: dict[tuple[int, str, str], list[int]] = {}
+
+    def price(self, place: int) -> int:
+        """What the prompt grows by with this chunk; below 0 where it saves more by joining two blocks."""
+        return self._price(place, *self._neighbours(place))
+
+    def put(self, place: int) -> None:
+        """Add a whole chunk."""
+        before, after = self._neighbours(place)
+        self.used += self._price(place, before, after)
+        self.blocks += 1 - (before is not None) - (after is not None)
+        self._note(place)
+
+    def put_apart(self, place: int) -> None:
+        """Add a whole chunk of a new document, which goes on in no block; as `put` does, in half the time."""
+        self.blocks += 1
+        self.used += self._rows.tokens[place] + extra_number_tokens(self.blocks)
+        self._note(place)
+
+    def _note(self, place: int) -> None:
+        rows = self._rows
+        if self._merging and (index := rows.indexes[place]) is not None:
+            self._lines.setdefault(rows.lines[place], {}).setdefault(index, place)
+        # What most chunks are never asked for is made when it is.
+        self.documents.setdefault(rows.doc_ids[place], []).append(place)
+        if length := self.lengths[place]:
+            self.of_length.setdefault(length, []).append(place)
+
+    def put_cut(self, place: int, shown_chars: int, tokens: int) -> None:
+        """Add a chunk that is cut; it has a block of its own."""
+        self.blocks += 1
+        self.used += tokens + extra_number_tokens(self.blocks)
+        start = self._rows.starts[place]
+        shown = self._shown_in(self._rows.doc_ids[place])
+        if start is not None:
+            shown.add(start, start + shown_chars)
+
+    def take(self, place: int) -> None:
+        """Remove a whole chunk; its text stays marked as shown, because a larger one shows it or it comes back."""
+        rows = self._rows
+        if self._stands_in_line(place):
+            del self._lines[rows.lines[place]][rows.indexes[place]]  # type: ignore[arg-type]
+        before, after = self._neighbours(place)
+        self.blocks -= 1 - (before is not None) - (after is not None)
+        self.used -= self._price(place, before, after)
+        self._shown_in(rows.doc_ids[place]).take(rows.starts[place], rows.ends[place], place)  # type: ignore[arg-type]
+
+    def shows(self, place: int, chars: int | None = None) -> bool:
+        """Whether all of a chunk's text, or its first `chars` code points, is shown.
+
+        By its span in the same document, or, where equal texts count, by a packed chunk of the same text, context and
+        heading path.
+        """
+        rows = self._rows
+        doc_id, start, end = rows.doc_ids[place], rows.starts[place], rows.ends[place]
+        if start is not None and end is not None and doc_id in self.documents:  # noqa: SIM102 (two questions)
+            if self._shown_in(doc_id).holds(start, end if chars is None else start + chars):
+                return True
+        length = self.lengths[place]
+        if chars is not None or not length or length not in self.of_length:
+            return False
+        for other in self.of_length[length]:
+            self._by_text.setdefault(self._text_key(other), []).append(other)
+        self.of_length[length].clear()
+        return any(self._equal(place, other) for other in self._by_text.get(self._text_key(place), ()))
+
+    def within(self, place: int) -> list[int]:
+        """The packed whole chunks whose text lies within that of this one."""
+        doc_id, start, end = self._rows.doc_ids[place], self._rows.starts[place], self._rows.ends[place]
+        if start is None or end is None or doc_id not in self.documents:
+            return []
+        return self._shown_in(doc_id).within(start, end)
+
+    def runs(self, packed: Iterable[int]) -> list[list[int]]:
+        """The blocks of these chunks, which are all that are packed: lists of places in reading order."""
+        runs = [[place] for place in packed if not self._stands_in_line(place)]
+        for line in self._lines.values():
+            run: list[int] = []
+            for index in sorted(line):
+                place = line[index]
+                if run and self._rows.indexes[run[-1]] == index - 1 and self._join(run[-1], place):
+                    run.append(place)
+                else:
+                    run = [place]
+                    runs.append(run)
+        return runs
+
+    def _price(self, place: int, before: int | None, after: int | None) -> int:
+        rows = self._rows
+        if before is None and after is None:
+            return rows.tokens[place] + extra_number_tokens(self.blocks + 1)
+        price = rows.body(place) if after is None else rows.joint(place)
+        price += rows.around(place) if before is None else rows.joint(before) - rows.body(before)
+        if after is not None:
+            price -= rows.around(after)
+            if before is not None:
+                price -= extra_number_tokens(self.blocks)
+        return price
+
+    def _neighbours(self, place: int) -> tuple[int | None, int | None]:
+        """The packed chunks that make one block with this one: the one before it and the one after."""
+        line = self._lines.get(self._rows.lines[place])
+        index = self._rows.indexes[place]
+        if not line or index is None or index in line:
+            return None, None
+        before, after = line.get(index - 1), line.get(index + 1)
+        if before is not None and not self._join(before, place):
+            before = None
+        if after is not None and not self._join(place, after):
+            after = None
+        return before, after
+
+    def _join(self, place: int, after: int) -> bool:
+        """Whether the second chunk goes on where the first one ends, under the same context, at a proven seam."""
+        rows = self._rows
+        end, start = rows.ends[place], rows.starts[after]
+        if rows.joined[place] is None or rows.bodies[place] is None or rows.bodies[after] is None:
+            return False
+        if end is None or start is None or (place in rows.shifts) != (after in rows.shifts):
+            return False
+        if end + len(rows.at(place, gap_after)) != start + rows.at(after, overlap_chars):
+            return False
+        return rows.at(place, context) == rows.at(after, context)
+
+    def _stands_in_line(self, place: int) -> bool:
+        index = self._rows.indexes[place]
+        return index is not None and self._lines.get(self._rows.lines[place], {}).get(index) == place
+
+    def _shown_in(self, doc_id: str) -> Shown:
+        """What is shown of a document; made when a second chunk of it comes, which it mostly does not."""
+        rows, shown = self._rows, self._shown.setdefault(doc_id, Shown())
+        new = self.documents.setdefault(doc_id, [])
+        for place in new:
+            start, end = rows.starts[place], rows.ends[place]
+            if start is not None and end is not None:
+                shown.add(start, end + len(rows.at(place, gap_after)))
+                shown.put(start, end, place)
+        new.clear()
+        return shown
+
+    def _text_key(self, place: int) -> tuple[int, str, str]:
+        """What equal texts have in common, at a tenth of the cost of hashing them."""
+        text = self._texts[place]
+        return len(text), text[:_EDGE], text[-_EDGE:]
+
+    def _equal(self, place: int, other: int) -> bool:
+        rows = self._rows
+        return self._texts[place] == self._texts[other] and all(
+            rows.at(place, read) == rows.at(other, read) for read in (titles, context)
+        )

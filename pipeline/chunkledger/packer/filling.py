@@ -1,0 +1,177 @@
+"""The pass over the hits: which go in.
+
+The rule is one sentence: of the hits whose turn has come, the best-ranked one that fits goes in, again and again. A hit
+fits when the whole prompt with it is not over the slot, so what it costs is what it adds: less than its own block
+where it goes on in a neighbour's, or where it shows what smaller chunks have shown before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from .assembly import Assembly
+from .cuts import cut_within
+from .render import extra_number_tokens
+from .rows import Rows
+
+
+class Filling:
+    """The state of one pass; places are 0-based indexes into the ranking.
+
+    Attributes:
+        assembly: the blocks.
+        packed: the packed places, each with the best place whose text it shows.
+        skipped: the places that did not fit at their turn and have not gone in since, ascending.
+        with_room: places that did not fit though at least the median of all sizes was left.
+        duplicates: how many hits show nothing that is not shown.
+        reached: how many hits had their turn.
+        cut: place -> (code points shown, tokens of its block) of the one chunk that is cut.
+    """
+
+    __slots__ = (
+        "_rows", "_siblings", "_skipped_at", "_slot_tokens", "assembly", "cut", "duplicates", "packed", "reached",
+        "skipped", "with_room",
+    )  # fmt: skip
+
+    def __init__(self, rows: Rows, slot_tokens: int, *, merging: bool, equal_texts: bool) -> None:
+        self._siblings = merging and len(set(rows.lines)) < len(rows.lines)
+        self.assembly = Assembly(rows, merging=self._siblings, equal_texts=equal_texts)
+        self.packed: dict[int, int] = {}
+        self.skipped: dict[int, None] = {}
+        self.with_room: set[int] = set()
+        self.duplicates = self.reached = 0
+        self.cut: dict[int, tuple[int, int]] = {}
+        self._rows, self._slot_tokens = rows, slot_tokens
+        self._skipped_at: dict[tuple[str, int], list[int]] = {}
+
+    @property
+    def left(self) -> int:
+        """Tokens of the slot that are left; below 0 only where rank 1 is over the slot, whole and alone."""
+        return self._slot_tokens - self.assembly.used
+
+    def put_first(self, kinds: Collection[str]) -> None:
+        """Rank 1 goes in, whatever it costs; where it is over the slot by itself, it is cut if it can be.
+
+        Args:
+            kinds: where it may be cut; none if it may not.
+        """
+        self.reached = 1
+        over = self._rows.tokens[0] > self._slot_tokens
+        if over and kinds and (cut := self._cut(0, self._slot_tokens, kinds)):
+            self.put_cut(0, cut)
+        else:
+            self.assembly.put(0)
+            self.packed[0] = 0
+
+    def fill(self, limit: int | None, *, stop_on_miss: bool) -> None:
+        """Take the hits behind rank 1 in turn, until nothing is left, the limit is reached or a hit ends the pass.
+
+        Args:
+            limit: most hits to pack; None is no limit.
+            stop_on_miss: whether a hit that does not fit ends the pass.
+        """
+        # Plain and long, because it takes a third of the time of packing. Most hits share nothing with what is packed.
+        assembly, packed = self.assembly, self.packed
+        tokens, chunk_ids, doc_ids = self._rows.tokens, self._rows.chunk_ids, self._rows.doc_ids
+        documents, lengths, of_length = assembly.documents, assembly.lengths, assembly.of_length
+        median = sorted(tokens)[(len(tokens) - 1) // 2]
+        seen = {chunk_ids[0]}
+        for place in range(1, len(tokens)):
+            left = self._slot_tokens - assembly.used
+            if left < 0 or len(packed) == limit:
+                return
+            self.reached = place + 1
+            apart = doc_ids[place] not in documents and lengths[place] not in of_length
+            if chunk_ids[place] in seen or (not apart and assembly.shows(place)):
+                self.duplicates += 1
+                continue
+            seen.add(chunk_ids[place])
+            room = left - extra_number_tokens(assembly.blocks + 1)
+            if apart and tokens[place] <= room:
+                packed[place] = place
+                assembly.put_apart(place)
+            elif apart or not self._goes_in(place):
+                self._skip(place)
+                if left >= median:
+                    self.with_room.add(place)
+                if stop_on_miss:
+                    return
+                continue
+            if self.skipped:
+                self._try_again(place, room, limit)
+
+    def put_cut(self, place: int, cut: tuple[int, int]) -> None:
+        """One chunk goes in, cut; its tokens are those with a number below 1,000."""
+        self.assembly.put_cut(place, *cut)
+        self.packed[place] = place
+        self.cut[place] = cut
+        self.skipped.pop(place, None)
+
+    def cut_into_the_rest(self, kinds: Collection[str]) -> None:
+        """The best-ranked of the skipped hits that can be cut to fit is cut, if there is one.
+
+        Args:
+            kinds: where it may be cut.
+        """
+        room = self._room()
+        for place in self.skipped:
+            cut = self._cut(place, room, kinds)
+            if cut and not self.assembly.shows(place, cut[0]):
+                self.put_cut(place, cut)
+                return
+
+    def _cut(self, place: int, tokens: int, kinds: Collection[str]) -> tuple[int, int] | None:
+        shift = self._rows.shifts.get(place, 0)
+        return self._rows.at(place, lambda column: cut_within(column, tokens, kinds, shift))
+
+    def _room(self) -> int:
+        """What the next block of its own may take with a number below 1,000."""
+        return self.left - extra_number_tokens(self.assembly.blocks + 1)
+
+    def _goes_in(self, place: int) -> bool:
+        """Pack the hit where it fits, in the place of smaller chunks whose text it holds; whether it did."""
+        assembly = self.assembly
+        inside = assembly.within(place)
+        for each in inside:
+            assembly.take(each)
+        fits = assembly.price(place) <= self.left
+        if fits:
+            assembly.put(place)
+            self.packed[place] = min([place, *map(self.packed.pop, inside)])
+            self.duplicates += len(inside)
+        else:
+            for each in reversed(inside):
+                assembly.put(each)
+        return fits
+
+    def _try_again(self, place: int, room: int, limit: int | None) -> None:
+        """Give what was skipped another turn where it may fit now, the best-ranked first.
+
+        That is so for the skipped neighbours of what went in, which are cheaper now, and for everything where merging
+        left more room than there was.
+        """
+        waiting: list[int] = []
+        while self.skipped and len(self.packed) != limit:
+            new = self.skipped if self._room() > room else self._skipped_neighbours(place)
+            if new:
+                waiting = sorted({*waiting, *new}, reverse=True)
+            while waiting:
+                place, room = waiting.pop(), self._room()
+                if not self.assembly.shows(place) and self._goes_in(place):
+                    del self.skipped[place]
+                    break
+            else:
+                return
+
+    def _skip(self, place: int) -> None:
+        self.skipped[place] = None
+        index = self._rows.indexes[place]
+        if self._siblings and index is not None:
+            self._skipped_at.setdefault((self._rows.lines[place], index), []).append(place)
+
+    def _skipped_neighbours(self, place: int) -> list[int]:
+        line, index = self._rows.lines[place], self._rows.indexes[place]
+        if index is None or not self._skipped_at:
+            return []
+        near = (*self._skipped_at.get((line, index - 1), ()), *self._skipped_at.get((line, index + 1), ()))
+        return [place for place in near if place in self.skipped]

@@ -1,0 +1,80 @@
+"""Where the ledger's columns lie in a hit: in a mapping, in attributes, or in what a store or framework nests."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+
+Column = Callable[[str], object]
+"""A function from the name of a column to its value in one hit; None stands for a missing column."""
+
+NESTED = ("metadata", "meta", "payload", "properties", "_source", "entity")
+"""Where stores and frameworks keep what was stored beside a text: LangChain, LlamaIndex and Pinecone, Haystack, Qdrant,
+Weaviate, Elasticsearch and OpenSearch, Milvus, in this order."""
+
+_COUNTS = ("rendered_tokens", "token_count")
+_OUTSIDE = {
+    "chunk_id": ("chunk_id", "id", "id_", "_id"),
+    "text": ("text", "page_content", "content"),
+}
+"""Columns that may lie in the hit itself while the others are nested, and what frameworks call them there."""
+
+
+def columns_of(hits: Iterable[object]) -> list[Column]:
+    """How to read each hit, as `column_of` does."""
+    # Most hits are whole rows; what `column_of` would say of them is written out here, which saves a call for each.
+    return [hit.get if type(hit) is dict and "rendered_tokens" in hit else column_of(hit) for hit in hits]
+
+
+def column_of(hit: object) -> Column:
+    """How to read one hit.
+
+    Mappings (and whatever else has `keys`, like `sqlite3.Row`) are read by key, the rest by attribute. Where the hit
+    itself holds no counts but one of `NESTED` does, the columns are read there; chunk_id and text then may also be
+    those of the hit. A pair of a hit and its score is that hit.
+
+    >>> column_of({"rendered_tokens": 20, "doc_id": "a.md"})("doc_id")
+    'a.md'
+    >>> column_of({"id": "c-1", "score": 0.9, "payload": {"rendered_tokens": 20, "doc_id": "a.md"}})("chunk_id")
+    'c-1'
+    """
+    if type(hit) is tuple and len(hit) == 2:
+        return column_of(hit[0])
+    own = _reader(hit)
+    if any(own(name) is not None for name in _COUNTS):
+        return own
+    for place in NESTED:
+        nested = own(place)
+        if isinstance(nested, Mapping) or (place == "properties" and nested is not None):
+            inner = _reader(nested)
+            if any(inner(name) is not None for name in _COUNTS):
+                return _nested(inner, own)
+    return _nested(own, own)
+
+
+def _reader(hit: object) -> Column:
+    if isinstance(hit, (dict, Mapping)):  # dict first: it answers sooner than the abstract class
+        return hit.get
+    if hasattr(hit, "keys"):
+        columns: dict[str, object] = dict(hit)  # type: ignore[call-overload]
+        return columns.get
+    return lambda name: getattr(hit, name, None)
+
+
+def _nested(inner: Column, own: Column) -> Column:
+    def column(name: str) -> object:
+        value = inner(name)
+        if value is not None or name not in _OUTSIDE:
+            return value
+        found = next((value for other in _OUTSIDE[name] if (value := own(other)) is not None), None)
+        return str(found) if name == "chunk_id" and found is not None else found
+
+    return column
+
+
+def fault(rank: int, column: Column, what: object) -> ValueError:
+    """The error that says what is wrong with the hit at `rank`.
+
+    >>> fault(3, {"chunk_id": "c-7"}.get, "its text is missing")
+    ValueError("hit at rank 3 (chunk_id 'c-7'): its text is missing")
+    """
+    return ValueError(f"hit at rank {rank} (chunk_id {column('chunk_id')!r}): {what}")

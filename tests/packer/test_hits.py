@@ -1,0 +1,82 @@
+"""Hits are read as stores and frameworks give them: keys, attributes, or nested beside the text."""
+
+from __future__ import annotations
+
+from types import MappingProxyType, SimpleNamespace
+from typing import Any
+
+import pytest
+
+from chunkledger.packer import pack, render
+from packer.builders import Row, row
+
+COLUMNS: Row = row("c-1", 20, heading_path=["A"], char_start=0, char_end=4)
+NESTED: Row = {name: value for name, value in COLUMNS.items() if name != "chunk_id"}
+RENDERED = '<chunk n="1" source="a.md" section="A">\nTen.\n</chunk>\n'
+
+
+class Items:
+    """An object that has items but no attributes for them, as some clients' results are."""
+
+    def __init__(self, items: Row) -> None:
+        """Hold these items."""
+        self._items = items
+
+    def keys(self) -> list[str]:
+        """Their names."""
+        return list(self._items)
+
+    def __getitem__(self, name: str) -> object:
+        return self._items[name]
+
+
+SHAPES: dict[str, Any] = {
+    "ledger row": COLUMNS | {"text": "Ten.", "metadata": "{}"},
+    "mapping": MappingProxyType(COLUMNS | {"text": "Ten."}),
+    "attributes": SimpleNamespace(**COLUMNS, text="Ten.", metadata="{}"),
+    "items": Items(COLUMNS | {"text": "Ten."}),
+    "LangChain": SimpleNamespace(id="c-1", page_content="Ten.", metadata=NESTED),
+    "LangChain with score": (SimpleNamespace(id="c-1", page_content="Ten.", metadata=NESTED), 0.83),
+    "LlamaIndex": SimpleNamespace(id_="c-1", text="Ten.", metadata=NESTED, score=0.83),
+    "Haystack": SimpleNamespace(id="c-1", content="Ten.", meta=NESTED, score=0.83),
+    "Qdrant": SimpleNamespace(id="c-1", score=0.83, payload=NESTED | {"text": "Ten."}),
+    "Qdrant over HTTP": {"id": "c-1", "score": 0.83, "payload": NESTED | {"text": "Ten."}},
+    "Pinecone": {"id": "c-1", "score": 0.83, "metadata": NESTED | {"text": "Ten."}},
+    "Weaviate": SimpleNamespace(uuid="c-1", properties=COLUMNS | {"text": "Ten."}),
+    "Elasticsearch": {"_id": "c-1", "_score": 9.1, "_source": NESTED | {"text": "Ten."}},
+    "Milvus": {"id": "c-1", "distance": 0.1, "entity": NESTED | {"text": "Ten."}},
+    "chunk_id inside": SimpleNamespace(id="other", page_content="Ten.", metadata=COLUMNS),
+}
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_hit_is_read_as_it_comes(name: str) -> None:
+    """The same chunk in every shape is packed and rendered alike."""
+    packed = pack([SHAPES[name]], 100, encoding="o200k_base")
+    assert (packed.chunk_ids, packed.used_tokens, render(packed)) == (["c-1"], 20, RENDERED)
+
+
+def test_own_columns_go_before_nested_ones() -> None:
+    """A row whose metadata happens to hold counts is still read from its own columns."""
+    hit = COLUMNS | {"metadata": {"rendered_tokens": 999, "chunk_id": "other"}}
+    packed = pack([hit], 100, encoding="o200k_base")
+    assert (packed.chunk_ids, packed.used_tokens) == (["c-1"], 20)
+
+
+def test_id_of_another_type_is_text() -> None:
+    """An id that a client hands out as an object (a UUID) is used as its text."""
+    hit = SimpleNamespace(id=12, page_content="Ten.", metadata=NESTED)
+    assert pack([hit], 100, encoding="o200k_base").chunk_ids == ["12"]
+
+
+def test_hit_without_counts_is_named_with_its_id() -> None:
+    """A document that never passed through ingest is told apart by its own id."""
+    with pytest.raises(ValueError, match=r"rank 2 \(chunk_id 'd-9'\): it has no cached counts: .* count index"):
+        pack([COLUMNS, {"id": "d-9", "page_content": "Ten.", "metadata": {"page": 3}}], 100, encoding="o200k_base")
+
+
+def test_columns_need_not_all_be_there() -> None:
+    """What a store left out because it was empty is empty."""
+    needed: Row = {name: COLUMNS[name] for name in ("chunk_id", "doc_id", "encoding", "template", "rendered_tokens")}
+    packed = pack([needed | {"text": "Ten."}], 100, encoding="o200k_base")
+    assert render(packed) == '<chunk n="1" source="a.md">\nTen.\n</chunk>\n'
