@@ -14,7 +14,7 @@ import typer
 
 from chunkledger.cli.output import cell, console, note, result, table
 from chunkledger.errors import LedgerError, SettingsError
-from chunkledger.packer import Slot, ceiling, order, pack, render
+from chunkledger.packer import BOUNDARY_KINDS, STRUCTURAL_KINDS, Slot, ceiling, order, pack, render
 from chunkledger.store.ledger import open_ledger
 
 
@@ -63,7 +63,16 @@ def pack_command(
     ] = "rank",
     max_chunks: Annotated[int | None, typer.Option(min=1, help="Most chunks to pack.")] = None,
     on_miss: Annotated[Literal["skip", "stop"], typer.Option(help="At a chunk that does not fit.")] = "skip",
-    truncate: Annotated[Literal["floor", "never"], typer.Option(help="Whether rank 1 may be cut to fit.")] = "floor",
+    truncate: Annotated[
+        Literal["floor", "never", "any"],
+        typer.Option(help="What may be cut to fit: rank 1; nothing; or also one chunk that did not fit."),
+    ] = "floor",
+    sentences: Annotated[bool, typer.Option("--sentences", help="Cut behind sentences too.")] = False,
+    merge: Annotated[bool, typer.Option(help="Make one block of chunks that follow each other.")] = True,
+    duplicates: Annotated[
+        Literal["text", "chunk"],
+        typer.Option(help="What is packed once: equal texts under equal headings, or only the same chunk."),
+    ] = "text",
     render_block: Annotated[
         bool, typer.Option("--render", help="Print the rendered block; the log goes to stderr.")
     ] = False,
@@ -72,7 +81,18 @@ def pack_command(
     wanted = _ranked_ids(ids)
     hits = _rows(ledger, wanted)
     encoding = hits[0]["encoding"] if hits else "o200k_base"
-    packed = pack(hits, slot_tokens, encoding=encoding, max_chunks=max_chunks, on_miss=on_miss, truncate=truncate)
+    packed = pack(
+        hits,
+        slot_tokens,
+        encoding=encoding,
+        max_chunks=max_chunks,
+        on_miss=on_miss,
+        truncate=truncate,
+        boundary_kinds=BOUNDARY_KINDS if sentences else STRUCTURAL_KINDS,
+        merge=merge,
+        duplicates=duplicates,
+        emit=False,
+    )
     log = json.dumps(packed.log.as_dict())
     if not render_block:
         print(log)

@@ -14,7 +14,7 @@ Ten.
 </chunk>
 """
 
-from .cuts import BOUNDARY_KINDS
+from .cuts import BOUNDARY_KINDS, STRUCTURAL_KINDS
 from .log import PackLog
 from .ordering import ORDERS, order
 from .pack import pack
@@ -26,6 +26,7 @@ from .slot import Slot, SlotError, ceiling
 __all__ = [
     "BOUNDARY_KINDS",
     "ORDERS",
+    "STRUCTURAL_KINDS",
     "TEMPLATES",
     "Block",
     "Citation",

@@ -55,19 +55,24 @@ class Ledger:
             columns: only these; None is all.
         """
         wanted = list(columns) if columns is not None else list(SCHEMA.names)
-        unknown = [name for name in wanted if name not in SCHEMA.names]
-        if unknown:
-            raise LedgerError(f"no such column: {', '.join(unknown)}; there are {', '.join(SCHEMA.names)}")
-        tables = [table.select(wanted) for table in self._tables(list(dict.fromkeys([*wanted, "doc_id", "role"])))]
+        tables = list(self.iter_tables(wanted))
         schema = pa.schema([SCHEMA.field(name) for name in wanted])
         return pa.concat_tables(tables) if tables else schema.empty_table()
 
-    def iter_tables(self) -> Iterator[pa.Table]:
+    def iter_tables(self, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
         """The records some thousands at a time, in document order; bounds memory where the ledger is large.
 
         A document's records may go on in the next table.
+
+        Args:
+            columns: only these; None is all.
         """
-        yield from self._tables(None)
+        wanted = list(columns) if columns is not None else list(SCHEMA.names)
+        unknown = [name for name in wanted if name not in SCHEMA.names]
+        if unknown:
+            raise LedgerError(f"no such column: {', '.join(unknown)}; there are {', '.join(SCHEMA.names)}")
+        for table in self._tables(list(dict.fromkeys([*wanted, "doc_id", "role"]))):
+            yield table.select(wanted)
 
     def scan(self) -> pl.LazyFrame:
         """The records as a polars LazyFrame, for queries of your own."""

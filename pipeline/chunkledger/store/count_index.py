@@ -1,0 +1,85 @@
+"""Ledger -> count index: what packing needs of each chunk, by its id, in one SQLite file."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import tempfile
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from chunkledger.packer.counts import APPLICATION_ID, COLUMNS, LISTS, SCHEMA, VERSION
+from chunkledger.store.ledger import Ledger
+
+_LEDGER_COLUMNS = [*(name for name in COLUMNS if name != "payload"), "metadata"]
+_EMPTY = ("context", "gap_after")
+_INSERT = f"INSERT INTO chunks VALUES ({', '.join('?' * len(COLUMNS))})"  # noqa: S608 (a constant)
+
+
+def write_count_index(ledger: Ledger, path: Path) -> int:
+    """Write the index of all chunks of the ledger; a file that is there is replaced once the new one is whole.
+
+    Args:
+        ledger: what is exported.
+        path: where to; the temporary file lies beside it.
+
+    Returns:
+        How many chunks are in it.
+
+    Raises:
+        OSError: the file can't be written.
+    """
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    os.close(handle)
+    try:
+        written = _write(ledger, name)
+        with open(name, "rb") as made:
+            os.fsync(made.fileno())
+        os.chmod(name, 0o666 & ~_umask())  # a temporary file is its maker's alone, the index is for a service
+        os.replace(name, path)
+    except BaseException:
+        os.unlink(name)
+        raise
+    return written
+
+
+def _write(ledger: Ledger, name: str) -> int:
+    with closing(sqlite3.connect(name, isolation_level=None)) as index:
+        for statement in ("PRAGMA journal_mode = OFF", "PRAGMA synchronous = OFF", *SCHEMA, "BEGIN"):
+            index.execute(statement)
+        index.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        index.execute(f"PRAGMA user_version = {VERSION}")
+        written = index.executemany(_INSERT, _records(ledger)).rowcount
+        settings = ledger.settings()
+        about = {"encoding": settings.encoding, "template": settings.template, "run": ledger.run}
+        index.executemany("INSERT INTO about VALUES (?, ?)", [(key, str(value)) for key, value in about.items()])
+        index.execute("COMMIT")
+    return max(written, 0)
+
+
+def _records(ledger: Ledger) -> Iterator[tuple[Any, ...]]:
+    for records in ledger.iter_tables(_LEDGER_COLUMNS):
+        for row in records.to_pylist():
+            for column in LISTS:
+                row[column] = (
+                    json.dumps(row[column], ensure_ascii=False, separators=(",", ":")) if row[column] else None
+                )
+            for column in _EMPTY:
+                row[column] = row[column] or None
+            row["payload"] = _payload(row["metadata"])
+            yield tuple(row[column] for column in COLUMNS)
+
+
+def _payload(metadata: str) -> str | None:
+    """What the document's metadata say of its payload; asked of every chunk, so most are answered without parsing."""
+    said = json.loads(metadata).get("payload") if '"payload"' in metadata else None
+    return said if isinstance(said, str) else None
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
