@@ -229,6 +229,7 @@ class Model:
             "floor_over_slot": over,
             "space_left_because": because,
             "used_is_estimate": False,
+            "packed_ids": [self.hits[place]["chunk_id"] for run in runs for place in run],
             "floor_chunk_id": self.hits[0]["chunk_id"] if over else None,
             "skipped_with_room_ids": [self.hits[place]["chunk_id"] for place in with_room][:20],
             "skipped_with_room_tokens": [self.hits[place]["rendered_tokens"] for place in with_room][:20],

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from chunkledger import __version__
-from chunkledger.cli import exporting, ingesting, packing, reporting, verifying
+from chunkledger.cli import diagnosing, exporting, ingesting, packing, reporting, verifying
 from chunkledger.cli.exits import guarded
 
 app = typer.Typer(
@@ -30,6 +30,8 @@ for name, command in (
     ("export", exporting.export_command),
     ("slot", packing.slot_command),
     ("pack", packing.pack_command),
+    ("diagnose", diagnosing.diagnose_command),
+    ("curve", diagnosing.curve_command),
     ("verify", verifying.verify_command),
     ("schema", exporting.schema_command),
 ):

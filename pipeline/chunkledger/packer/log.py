@@ -12,7 +12,7 @@ LOGGER = logging.getLogger("chunkledger.packer")
 """Gets one record for each packing: at INFO, or at WARNING where the chunk at rank 1 is over the slot by itself."""
 
 MOST_IDS = 20
-"""A log line names at most so many chunks, so that its length does not depend on the ranking's."""
+"""A log line names at most so many chunks that were skipped, so that its length does not depend on the ranking's."""
 
 
 class PackLog(Frozen):
@@ -45,6 +45,7 @@ class PackLog(Frozen):
         template: the template of the prompt; "" where there was no hit and none was asked for, or where it is the
             caller's own.
         used_is_estimate: whether `used` is an estimate, because hits were counted for another template.
+        packed_ids: the packed chunks, by the ranks of their blocks.
         floor_chunk_id: the chunk at rank 1 where it is over the slot by itself.
         skipped_with_room_ids: the best-ranked 20 (`MOST_IDS`) of `skipped_with_room`.
         skipped_with_room_tokens: their sizes.
@@ -60,6 +61,7 @@ class PackLog(Frozen):
         "not_reached",
         "offered",
         "packed",
+        "packed_ids",
         "passed_over",
         "skipped_for_size",
         "skipped_with_room",
@@ -90,6 +92,7 @@ class PackLog(Frozen):
     encoding: str
     template: str
     used_is_estimate: bool
+    packed_ids: tuple[str, ...]
     floor_chunk_id: str | None
     skipped_with_room_ids: tuple[str, ...]
     skipped_with_room_tokens: tuple[int, ...]
@@ -114,6 +117,7 @@ class PackLog(Frozen):
         encoding: str,
         template: str,
         used_is_estimate: bool,
+        packed_ids: tuple[str, ...],
         floor_chunk_id: str | None,
         skipped_with_room_ids: tuple[str, ...],
         skipped_with_room_tokens: tuple[int, ...],

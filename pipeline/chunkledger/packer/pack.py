@@ -177,6 +177,7 @@ def _log(
         encoding=encoding,
         template=rows.template,
         used_is_estimate=bool(rows.shifts),
+        packed_ids=tuple([chunk.chunk_id for block in blocks for chunk in block.chunks]),
         floor_chunk_id=rows.chunk_ids[0] if over else None,
         skipped_with_room_ids=tuple(rows.chunk_ids[place] for place in with_room[:MOST_IDS]),
         skipped_with_room_tokens=tuple(rows.tokens[place] for place in with_room[:MOST_IDS]),

@@ -1,0 +1,182 @@
+"""`chunkledger diagnose` and `chunkledger curve`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Annotated, Any, Literal
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import typer
+from rich.bar import Bar
+from rich.table import Table
+
+from chunkledger.cli.output import cell, console, note, table
+from chunkledger.errors import SettingsError
+from chunkledger.request_log.curve import LEAST_GAIN, Curve, curves
+from chunkledger.request_log.diagnosis import diagnosis
+from chunkledger.request_log.findings import Diagnosis, Finding, Thresholds
+from chunkledger.request_log.lines import Reading
+from chunkledger.store.ledger import open_ledger
+
+_DEFAULT = Thresholds()
+_DESCRIBED = ("doc_id", "line_start", "line_end", "rendered_tokens", "flags", "flag_cause", "flag_detail")
+_BAR = 40
+_MARKS = {True: "FOUND", False: "ok", None: "not judged"}
+
+Log = Annotated[str, typer.Argument(metavar="LOG.jsonl", help="Lines of the logger chunkledger.packer; - is stdin.")]
+Format = Annotated[Literal["table", "json"], typer.Option(help="For people, or for programs.")]
+
+
+def diagnose_command(
+    log: Log,
+    ledger: Annotated[
+        str | None, typer.Option(metavar="LEDGER", help="Where the chunks are from, to name causes and places.")
+    ] = None,
+    format: Format = "table",
+    top: Annotated[int, typer.Option(min=1, help="How many chunks to name in a finding.")] = 10,
+    empty: Annotated[float, typer.Option(help="A slot used up to this share is mostly empty.")] = _DEFAULT.empty,
+    mostly_empty: Annotated[
+        float, typer.Option(help="Share of requests with a mostly empty slot for one reason.")
+    ] = _DEFAULT.mostly_empty,
+    outliers: Annotated[
+        float, typer.Option(help="Share of requests that skip a chunk though an average one would fit.")
+    ] = _DEFAULT.outliers,
+    truncated: Annotated[float, typer.Option(help="Share of requests with a cut chunk.")] = _DEFAULT.truncated,
+    floor: Annotated[float, typer.Option(help="Share of requests whose best chunk is over the slot.")] = _DEFAULT.floor,
+    drift: Annotated[
+        float, typer.Option(help="Rise of tokens per answered question, first third to last.")
+    ] = _DEFAULT.drift,
+    gain: Annotated[float, typer.Option(help="Points of right answers that make up for more tokens.")] = _DEFAULT.gain,
+    answered: Annotated[int, typer.Option(help="Least answered questions in each third.")] = _DEFAULT.answered,
+) -> None:
+    """Tell from the log of packed requests whether slot, K or chunking is wrong, and what to do.
+
+    Every finding prints its figures and its threshold; a finding holds where a figure is over it.
+    """
+    thresholds = Thresholds(empty, mostly_empty, outliers, truncated, floor, drift, gain, answered)
+    opened = open_ledger(ledger) if ledger is not None else None
+
+    def described(ids: Sequence[str]) -> Mapping[str, Mapping[str, Any]]:
+        wanted = pa.array(ids, pa.string())
+        found: dict[str, Mapping[str, Any]] = {}
+        for records in opened.iter_tables(["chunk_id", *_DESCRIBED]) if opened else ():
+            for row in records.filter(pc.is_in(records.column("chunk_id"), wanted)).to_pylist():
+                found[row.pop("chunk_id")] = row
+        return found
+
+    with _reading(log) as reading:
+        made = diagnosis(reading, thresholds, top=top, described=described if opened else None)
+    _tell_left_out(reading)
+    if format == "json":
+        print(json.dumps(made.as_dict() | {"left_out": reading.left_out.lines}, indent=1))
+    else:
+        _show(made, in_ledger=opened is not None)
+
+
+def curve_command(
+    log: Log,
+    format: Format = "table",
+    least_gain: Annotated[
+        float, typer.Option(help="Points of right answers that one more chunk must add.")
+    ] = LEAST_GAIN,
+) -> None:
+    """Show what each further chunk adds in right answers, what it costs, and at which K to stop.
+
+    From records with k, answered_correctly and, where they are logged, prompt_tokens and intent: an evaluation that
+    asks the same questions with several K.
+    """
+    with _reading(log) as reading:
+        made = curves(reading, least_gain)
+    _tell_left_out(reading)
+    if format == "json":
+        found = {"least_gain": least_gain, "left_out": reading.left_out.lines}
+        print(json.dumps(found | {"curves": [curve.as_dict() for curve in made]}, indent=1))
+        return
+    out = console()
+    for number, curve in enumerate(made):
+        out.print(f"{chr(10) if number else ''}{cell(curve.intent)}", style="bold")
+        out.print(_steps(curve))
+        out.print(_verdict(curve, least_gain), soft_wrap=True)
+        for each in curve.notes:
+            out.print(f"note: {each}", soft_wrap=True)
+
+
+@contextmanager
+def _reading(log: str) -> Iterator[Reading]:
+    if log == "-":
+        yield Reading(sys.stdin)
+        return
+    try:
+        with open(log, encoding="utf-8", errors="replace") as lines:
+            yield Reading(lines)
+    except OSError as failure:
+        raise SettingsError(f"{log} can't be read: {failure.strerror or failure}") from failure
+
+
+def _tell_left_out(reading: Reading) -> None:
+    if reading.left_out.lines:
+        note(f"{reading.left_out.lines:,} lines were left out; {reading.left_out.first}")
+
+
+def _show(made: Diagnosis, *, in_ledger: bool) -> None:
+    out = console()
+    out.print(f"{made.requests:,} requests")
+    for finding in made.findings:
+        out.print(f"\n{_MARKS[finding.holds]}: {finding.name}", style="bold")
+        out.print(finding.says, soft_wrap=True)
+        if finding.advice:
+            out.print(f"to do: {finding.advice}", soft_wrap=True)
+        if finding.holds and finding.chunks:
+            out.print(_chunks(finding, in_ledger=in_ledger))
+
+
+def _chunks(finding: Finding, *, in_ledger: bool) -> Table:
+    count = "skipped" if "skipped" in finding.chunks[0] else "requests"
+    places = ("document", "lines", "cause") if in_ledger else ()
+    rows = table("chunk_id", count, "tokens", *places, right=(count, "tokens"))
+    for chunk in finding.chunks:
+        shown = [cell(chunk["chunk_id"]), cell(chunk[count]), cell(chunk.get("rendered_tokens", ""))]
+        if in_ledger:
+            shown += [cell(text) for text in _place(chunk)]
+        rows.add_row(*shown)
+    return rows
+
+
+def _place(chunk: Mapping[str, Any]) -> tuple[str, str, str]:
+    if "doc_id" not in chunk:
+        return "not in this ledger", "", ""
+    lines = "" if chunk["line_start"] is None else f"{chunk['line_start']}-{chunk['line_end']}"
+    if not chunk["flags"]:
+        return chunk["doc_id"], lines, "fits its slot"
+    return chunk["doc_id"], lines, f"{chunk['flag_cause']}, {chunk['flag_detail']} ({', '.join(chunk['flags'])})"
+
+
+def _steps(curve: Curve) -> Table:
+    names = ("queries", "right", "gain", "per chunk", "tokens", "per extra right")
+    rows = table("k", *names, "", right=("k", *names))
+    for step in curve.steps:
+        rows.add_row(
+            cell(step.k),
+            cell(step.queries),
+            cell(f"{step.right:.1%}"),
+            cell(_figure(step.gain, "+.1f")),
+            cell(_figure(step.gain_per_chunk, "+.2f")),
+            cell(_figure(step.tokens_per_query, ",.0f")),
+            cell(_figure(step.tokens_per_right, ",.0f")),
+            Bar(1.0, 0, step.right, width=_BAR),
+        )
+    return rows
+
+
+def _figure(value: float | None, form: str) -> str:
+    return "" if value is None else format(value, form)
+
+
+def _verdict(curve: Curve, least_gain: float) -> str:
+    if curve.stop_k is None:
+        return "stop: no K that was measured is enough, or only one was"
+    return f"stop at k = {curve.stop_k}: the next chunk adds less than {least_gain:g} points"
