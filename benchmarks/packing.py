@@ -1,33 +1,42 @@
 """CPU of packing ranked chunks, beside the loop that it replaces: count each text with tiktoken, add what fits.
 
+Then of importing the packer, beside the modules that every service has, and of looking counts up by id.
 `python benchmarks/packing.py FOLDER`.
 """
 
 from __future__ import annotations
 
 import random
+import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
+from chunkledger import ingest, open_ledger
 from chunkledger.counting.vocabulary import reference_encoding
 from chunkledger.documents.listing import listed
 from chunkledger.documents.reading import documents_of
 from chunkledger.documents.sources import MAX_DOCUMENT_BYTES, Selection, source_of
 from chunkledger.packer import pack
+from chunkledger.packer.counts import open_counts
 from chunkledger.records.chunk_batch import chunk_batch
 from chunkledger.settings import Settings
+from chunkledger.store.count_index import write_count_index
 
 COUNTS = {50: 400, 250: 100, 1000: 40}
 """How many candidates, and how often each is packed; the least time counts."""
+IMPORTS = 20
 SLOT = 6_000
 SEED = 7
 
 
 def main() -> None:
     """Print a line for each number of candidates."""
-    rows = _rows(sys.argv[1] if len(sys.argv) > 1 else "sample_corpus", max(COUNTS))
+    folder = sys.argv[1] if len(sys.argv) > 1 else "sample_corpus"
+    rows = _rows(folder, max(COUNTS))
     encoding = reference_encoding("o200k_base")
     for count, rounds in COUNTS.items():
         hits = rows[:count]
@@ -37,6 +46,11 @@ def main() -> None:
             f"{count:>5} candidates: pack {packing * 1e3:7.3f} ms of CPU, {packing / count * 1e6:5.2f} µs each; "
             f"counting each text {counting * 1e3:8.3f} ms; ratio {packing / counting:.4f}"
         )
+    everyday, packer = _import_seconds("dataclasses, json, logging"), _import_seconds("chunkledger.packer")
+    print(f"import {packer * 1e3:.1f} ms of CPU; dataclasses, json and logging {everyday * 1e3:.1f} ms; "
+          f"ratio {packer / everyday:.2f}")  # fmt: skip
+    with tempfile.TemporaryDirectory() as made:
+        print(_looking_up(folder, Path(made)))
 
 
 def _rows(folder: str, count: int) -> list[dict[str, Any]]:
@@ -66,6 +80,25 @@ def _counting_loop(hits: Sequence[Mapping[str, Any]], encoding: Any) -> list[str
             packed.append(hit["text"])
             left -= tokens
     return packed
+
+
+def _import_seconds(names: str) -> float:
+    script = f"import time; start = time.process_time(); import {names}; print(time.process_time() - start)"
+    run = [sys.executable, "-c", script]
+    return min(float(subprocess.run(run, capture_output=True, text=True, check=True).stdout) for _ in range(IMPORTS))
+
+
+def _looking_up(folder: str, made: Path) -> str:
+    ingest([folder], made / "ledger", Settings())
+    ledger = open_ledger(made / "ledger")
+    chunks = write_count_index(ledger, made / "counts.sqlite")
+    ids = random.Random(SEED).sample(ledger.chunks(["chunk_id"]).column(0).to_pylist(), min(50, chunks))  # noqa: S311
+    with open_counts(made / "counts.sqlite") as counts:
+        seconds = _least(lambda: counts.rows(ids), 100)
+    size = (made / "counts.sqlite").stat().st_size / chunks
+    return (
+        f"{len(ids)} of {chunks:,} ids looked up in {seconds * 1e3:.3f} ms of CPU; the index has {size:.0f} bytes each"
+    )
 
 
 def _least(work: Callable[[], object], rounds: int) -> float:

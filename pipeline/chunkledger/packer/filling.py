@@ -76,17 +76,17 @@ class Filling:
         documents, lengths, of_length = assembly.documents, assembly.lengths, assembly.of_length
         median = sorted(tokens)[(len(tokens) - 1) // 2]
         seen = {chunk_ids[0]}
+        left, room = self.left, self._room()
         for place in range(1, len(tokens)):
-            left = self._slot_tokens - assembly.used
             if left < 0 or len(packed) == limit:
                 return
             self.reached = place + 1
+            chunk_id = chunk_ids[place]
             apart = doc_ids[place] not in documents and lengths[place] not in of_length
-            if chunk_ids[place] in seen or (not apart and assembly.shows(place)):
+            if chunk_id in seen or (not apart and assembly.shows(place)):
                 self.duplicates += 1
                 continue
-            seen.add(chunk_ids[place])
-            room = left - extra_number_tokens(assembly.blocks + 1)
+            seen.add(chunk_id)
             if apart and tokens[place] <= room:
                 packed[place] = place
                 assembly.put_apart(place)
@@ -99,6 +99,7 @@ class Filling:
                 continue
             if self.skipped:
                 self._try_again(place, room, limit)
+            left, room = self.left, self._room()
 
     def put_cut(self, place: int, cut: tuple[int, int]) -> None:
         """One chunk goes in, cut; its tokens are those with a number below 1,000."""
