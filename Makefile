@@ -33,7 +33,7 @@ $(VENV)/.check: $(BIN)/python $(SOURCES)
 	$(PIP) install --editable '.[check]'
 	@touch $@ $(VENV)/.test $(VENV)/.core
 
-demo: $(VENV)/.core  ## ingest sample_corpus, report on it, pack a slot from it
+demo: $(VENV)/.core  ## ingest sample_corpus, report on it, pack a slot from it, read the log
 	@rm -rf $(DEMO) && mkdir -p $(DEMO)
 	@echo '--- ingest: three of the documents are bad on purpose, so the exit code is 3'
 	@$(BIN)/chunkledger ingest sample_corpus --out $(DEMO)/ledger --slot-tokens 4000 || test $$? -eq 3
@@ -45,6 +45,10 @@ demo: $(VENV)/.core  ## ingest sample_corpus, report on it, pack a slot from it
 	@echo; echo '--- pack: chunks that name the per diem, into that slot; the log comes last'
 	@$(BIN)/chunkledger export $(DEMO)/ledger | grep -i 'per diem' | cut -d'"' -f4 > $(DEMO)/ranked.txt
 	@$(BIN)/chunkledger pack $(DEMO)/ledger --ids $(DEMO)/ranked.txt --slot-tokens 4000 --order edges --render
+	@echo; echo '--- diagnose: what a log of such requests says, here of three slots'
+	@for slot in 300 900 4000; do $(BIN)/chunkledger pack $(DEMO)/ledger --ids $(DEMO)/ranked.txt --slot-tokens $$slot; \
+		done > $(DEMO)/requests.jsonl
+	@$(BIN)/chunkledger diagnose $(DEMO)/requests.jsonl --ledger $(DEMO)/ledger
 
 test: $(VENV)/.test  ## run the core test suite
 	$(BIN)/python -m pytest -q

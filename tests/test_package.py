@@ -112,3 +112,10 @@ def test_tests_import_only_what_their_extra_brings() -> None:
 def test_settings_offer_the_encodings_that_can_be_counted() -> None:
     """The names that settings accept are those that there are vocabularies for."""
     assert sorted(ENCODINGS) == sorted(VOCABULARIES)
+
+
+@pytest.mark.parametrize("package", ["chunkledger", "chunkledger.packer"])
+def test_types_reach_the_users_checker(package: str) -> None:
+    """The package is marked as typed, and so is the packer's folder, which may be copied alone."""
+    module = importlib.import_module(package)
+    assert Path(str(module.__file__)).with_name("py.typed").is_file()

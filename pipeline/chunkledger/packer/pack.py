@@ -96,7 +96,7 @@ def pack(
     rows = read_rows(hits, encoding, template, overhead)
     filling = Filling(rows, slot_tokens, merging=merge, equal_texts=duplicates == "text")
     if rows.tokens:
-        _fill(filling, limit, on_miss, truncate, boundary_kinds)
+        _fill(filling, limit, on_miss, truncate, tuple(boundary_kinds))
     blocks = _blocks(rows, filling)
     log = _log(rows, filling, blocks, slot_tokens, limit, encoding)
     if emit:
