@@ -94,6 +94,21 @@ def test_field_that_is_no_json_does_not_fail_the_request(caplog: pytest.LogCaptu
     assert (line["day"], line["score"]) == ("2026-03-01", "0.5")
 
 
+def _loop() -> list[object]:
+    made: list[object] = []
+    made.append(made)
+    return made
+
+
+@pytest.mark.parametrize("value", [float("nan"), {(1, 2): 3}, _loop(), {"deep": [float("inf")]}], ids=str)
+def test_line_is_json_whatever_the_caller_puts_in(value: object, caplog: pytest.LogCaptureFixture) -> None:
+    """What JSON can't hold is text in the line; the record's own figures stay numbers."""
+    with caplog.at_level(logging.INFO, logger=LOGGER):
+        pack(rows(50), 100, encoding="o200k_base", log_fields={"odd": value, "query": "rates"})
+    line = json.loads(caplog.records[0].getMessage(), parse_constant=pytest.fail)
+    assert (line["used"], line["query"], line["odd"]) == (50, "rates", str(value))
+
+
 @pytest.mark.parametrize("emit", [True, False])
 def test_field_with_a_name_of_the_log_is_refused_before_packing(emit: bool) -> None:
     """A clash of names is told at once, whether or not the line is written."""

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 class Frozen:
     """A value with fixed fields, those that its class annotates, in their order; compared, hashed and shown by them.
 
-    A class of such values names its fields twice, in its annotations and in `__slots__`, and hands them to `_set`.
+    Such a class annotates its fields, makes `__slots__` of the annotations and hands the values to `_set`.
     """
 
     __slots__: tuple[str, ...] = ()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from .frozen import Frozen
 
@@ -51,30 +51,6 @@ class PackLog(Frozen):
         skipped_with_room_tokens: their sizes.
     """
 
-    __slots__ = (
-        "blocks",
-        "duplicates",
-        "encoding",
-        "floor_chunk_id",
-        "floor_over_slot",
-        "merged",
-        "not_reached",
-        "offered",
-        "packed",
-        "packed_ids",
-        "passed_over",
-        "skipped_for_size",
-        "skipped_with_room",
-        "skipped_with_room_ids",
-        "skipped_with_room_tokens",
-        "slot",
-        "space_left_because",
-        "template",
-        "truncated",
-        "used",
-        "used_is_estimate",
-    )
-
     slot: int
     used: int
     offered: int
@@ -96,6 +72,7 @@ class PackLog(Frozen):
     floor_chunk_id: str | None
     skipped_with_room_ids: tuple[str, ...]
     skipped_with_room_tokens: tuple[int, ...]
+    __slots__ = tuple(__annotations__)
 
     def __init__(
         self,
@@ -149,8 +126,8 @@ class PackLog(Frozen):
         """Log the record as one line of JSON, with the caller's own fields in it.
 
         It goes to the logger `chunkledger.packer`, at WARNING where `floor_over_slot`, else at INFO; the mapping is the
-        log record's attribute `packing`. What is no JSON in a caller's field is logged as its string, because a log
-        line must not fail a request. Where the level is off, no line is made.
+        log record's attribute `packing`. What is no JSON in a caller's fields is logged as text, because a log line
+        must not fail a request. Where the level is off, no line is made.
 
         Args:
             fields: as in `as_dict`.
@@ -160,10 +137,15 @@ class PackLog(Frozen):
         """
         level = logging.WARNING if self.floor_over_slot else logging.INFO
         if LOGGER.isEnabledFor(level):
-            line = self.as_dict(**fields)
-            LOGGER.log(level, "%s", json.dumps(line, default=str), extra={"packing": line})
+            LOGGER.log(level, "%s", self._line(fields), extra={"packing": self.as_dict(**fields)})
         else:
             check_names(fields)
+
+    def _line(self, fields: Mapping[str, object]) -> str:
+        try:
+            return json.dumps(self.as_dict(**fields), default=str, allow_nan=False)
+        except (TypeError, ValueError, RecursionError):
+            return json.dumps(self.as_dict(**{name: str(value) for name, value in fields.items()}))
 
 
 def check_names(fields: Iterable[str]) -> None:

@@ -109,14 +109,13 @@ class Packed(Frozen):
         log: what happened.
     """
 
-    __slots__ = ("blocks", "encoding", "log", "slot_tokens", "template", "used_tokens")
-
     blocks: tuple[Block, ...]
     used_tokens: int
     slot_tokens: int
     encoding: str
     template: str
     log: PackLog
+    __slots__ = tuple(__annotations__)
 
     def __init__(
         self,

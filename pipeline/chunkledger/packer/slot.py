@@ -62,18 +62,6 @@ class Slot(Frozen):
     6000
     """
 
-    __slots__ = (
-        "cap",
-        "framing",
-        "history",
-        "margin",
-        "question",
-        "reserved_output",
-        "system",
-        "tools",
-        "window",
-    )  # fmt: skip
-
     window: int
     system: int
     tools: int
@@ -83,6 +71,7 @@ class Slot(Frozen):
     framing: int
     margin: int | float
     cap: int | None
+    __slots__ = tuple(__annotations__)
 
     def __init__(
         self,
