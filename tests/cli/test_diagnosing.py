@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 
@@ -39,9 +40,9 @@ def log(ledger: Path) -> Path:
 def test_findings_are_shown_with_figures_and_advice(log: Path) -> None:
     """Each finding has its figures, its threshold and what to do."""
     done = cli("diagnose", log)
-    assert (done.code, done.err) == (0, "1 lines were left out; line 1: it holds no JSON object\n")
+    assert (done.code, done.err) == (0, "1 line left out; line 1: it holds no JSON object\n")
     assert done.out.startswith("10 requests\n\n")
-    assert "FOUND: outliers_never_fit\nin 10 of 10 requests (100%) a chunk was skipped" in done.out
+    assert "FOUND: outliers_never_fit\nin 10 of 10 requests (100%) an outlier that never fits" in done.out
     assert "to do: `chunkledger report LEDGER` tells which structure makes them" in done.out
     assert "ok: floor_over_slot\n" in done.out
     assert "not judged: tokens_drift\n" in done.out
@@ -71,7 +72,7 @@ def test_diagnosis_as_json(ledger: Path, log: Path) -> None:
     found = json.loads(cli("diagnose", log, "--ledger", ledger, "--format", "json").out)
     assert (found["requests"], found["left_out"]) == (10, 1)
     outliers = next(each for each in found["findings"] if each["name"] == "outliers_never_fit")
-    assert (outliers["holds"], outliers["threshold"]) == (True, {"outliers": 0.05})
+    assert (outliers["holds"], outliers["threshold"]) == (True, {"outliers": 0.05, "outlier_size": 2.0})
     assert [(chunk["doc_id"], chunk["flag_cause"], chunk["skipped"]) for chunk in outliers["chunks"]] == [
         ("table.md", "table", 10)
     ]
@@ -88,7 +89,28 @@ def test_thresholds_can_be_set(log: Path) -> None:
 def test_log_may_be_standard_input(log: Path) -> None:
     """A log can be piped in, whatever stands before its records."""
     done = cli("diagnose", "-", stdin="2026-03-01 INFO " + log.read_text("utf-8").splitlines()[1])
-    assert done.out.startswith("1 requests\n")
+    assert done.out.startswith("1 request\n")
+
+
+def test_rotated_logs_are_one_log(log: Path, tmp_path: Path) -> None:
+    """Several files, packed or not, are read one after the other."""
+    packed = tmp_path / "log.jsonl.1.gz"
+    packed.write_bytes(gzip.compress(log.read_bytes()))
+    assert cli("diagnose", packed, log).out.startswith("20 requests\n")
+    packed.write_bytes(gzip.compress(log.read_bytes())[:-20])
+    done = cli("diagnose", packed)
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith(f"error: {packed} can't be read: ")
+
+
+def test_chunk_without_a_flag_says_for_which_slot(ledger: Path) -> None:
+    """A floor over a smaller slot than the ledger's is no flag; its kind and that slot are shown."""
+    row = next(row for row in rows_of(ledger) if row["doc_id"] == "text.md")
+    line = json.dumps(pack([row], row["rendered_tokens"] - 1, encoding="o200k_base", truncate="never").log.as_dict())
+    done = cli("diagnose", "-", "--ledger", ledger, stdin=line)
+    (shown,) = [each for each in done.out.splitlines() if "text.md" in each]
+    assert str(row["rendered_tokens"]) in shown.split()
+    assert shown.rstrip().endswith("prose; no flag at its ledger's slot of 300")
 
 
 @pytest.mark.parametrize("command", ["diagnose", "curve"])
@@ -132,7 +154,7 @@ def test_curve_is_a_table_with_a_plot(evaluation: Path) -> None:
         ["3", "100", "80.0%", "+30.0", "+15.00", "1,300"],
         ["5", "100", "80.0%", "+0.0", "+0.00", "2,100"],
     ]
-    assert lines[start + 5] == "stop at k = 3: the next chunk adds less than 1 points"
+    assert lines[start + 5] == "stop at k = 3: the next chunk adds less than a point"
     assert "api\\x1b[31m" in lines
     assert "\x1b" not in done.out
 
@@ -144,3 +166,15 @@ def test_curve_as_json(evaluation: Path) -> None:
     faq = next(curve for curve in found["curves"] if curve["intent"] == "faq")
     assert (faq["stop_k"], [step["right"] for step in faq["steps"]]) == (1, [0.5, 0.8, 0.8])
     assert faq["steps"][1]["tokens_per_right"] == pytest.approx(800 / 0.3)
+
+
+def test_bars_are_ascii_where_the_output_is(evaluation: Path) -> None:
+    """A bar is made of what the output can print."""
+    done = command("curve", evaluation, environment={"PYTHONIOENCODING": "ascii"})
+    assert (done.code, "\\u2588" in done.out, "#" * 20 in done.out) == (0, False, True)
+
+
+def test_figures_are_whole_on_a_narrow_terminal(evaluation: Path) -> None:
+    """Where there is little room the bars get shorter, and no figure is folded."""
+    lines = cli("curve", evaluation).out.splitlines()
+    assert max(map(len, lines)) <= 120

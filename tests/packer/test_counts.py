@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import re
 import sqlite3
 import subprocess
 import sys
@@ -11,6 +12,7 @@ import threading
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from uuid import UUID
 
 import pytest
 
@@ -18,6 +20,7 @@ from chunkledger import Settings, ingest, open_ledger
 from chunkledger.packer import pack, render
 from chunkledger.packer.counts import COLUMNS, CountIndex, open_counts
 from ledgers import SAMPLE_CORPUS, Row, cli, rows_of, write
+from recounting import tokens
 
 
 @pytest.fixture(scope="module")
@@ -110,6 +113,29 @@ def test_unknown_ids_can_be_left_out(index: Path, rows: list[Row], caplog: pytes
     assert "(chunk_id 'c-1') is not in" in caplog.text
 
 
+def _shapes(chunk_id: str, text: str) -> list[object]:
+    """Hits with an id and a text, as stores and frameworks give them where they know no counts."""
+    return [
+        SimpleNamespace(id=None, page_content=text, metadata={"chunk_id": chunk_id}),
+        (SimpleNamespace(id=chunk_id, page_content=text, metadata={}), 0.8),
+        SimpleNamespace(id="other", content=text, meta={"chunk_id": chunk_id}),
+        SimpleNamespace(id=17, payload={"chunk_id": chunk_id, "text": text}),
+        {"_id": "e1", "_source": {"chunk_id": chunk_id, "text": text}},
+        {"id": chunk_id, "metadata": {"text": text}},
+        {"id": UUID(chunk_id), "text": text},
+    ]
+
+
+def test_ids_and_texts_are_found_where_they_lie(index: Path, rows: list[Row]) -> None:
+    """Nested or not, every shape gives the row with its text, so that it can be rendered."""
+    shapes = _shapes(rows[0]["chunk_id"], rows[0]["text"])
+    expected = render(pack([rows[0]], 10_000, encoding="o200k_base"))
+    with open_counts(index) as counts:
+        for shape in shapes:
+            assert render(pack(counts.rows([shape]), 10_000, encoding="o200k_base")) == expected
+        assert counts.rows([UUID(rows[0]["chunk_id"])]) == counts.rows([rows[0]["chunk_id"]])
+
+
 @pytest.mark.parametrize("hit", [{"text": "Ten."}, 7, None, {"chunk_id": None}])
 def test_hit_without_an_id_is_named(index: Path, hit: object) -> None:
     """Counts can't be looked up without an id."""
@@ -173,6 +199,90 @@ def test_newer_index_is_followed(ledger: Path, tmp_path: Path) -> None:
         path.unlink()
         assert len(counts) == 2
     assert [entry.name for entry in tmp_path.iterdir() if entry.name.startswith(".")] == []
+
+
+def test_what_is_no_index_is_not_followed(index: Path, tmp_path: Path, rows: list[Row]) -> None:
+    """A file that is just being written, or is something else, does not take the place of what is open."""
+    path = tmp_path / "counts.sqlite"
+    path.write_bytes(index.read_bytes())
+    with open_counts(path) as counts:
+        other = tmp_path / "other"
+        other.write_bytes(b"no index")
+        other.rename(path)
+        assert [row["chunk_id"] for row in counts.rows([rows[0]["chunk_id"]])] == [rows[0]["chunk_id"]]
+
+
+def test_rows_are_of_the_encoding_that_they_name(tmp_path: Path) -> None:
+    """Rows that were read before the file was replaced keep the encoding that they were counted with."""
+    write(tmp_path / "docs", {"a.md": "Один.\n"})
+    path = tmp_path / "counts.sqlite"
+    rows: list[Row] = []
+    for encoding in ("o200k_base", "cl100k_base"):
+        ingest([tmp_path / "docs"], tmp_path / encoding, Settings(encoding=encoding))
+        cli("export", tmp_path / encoding, "--format", "counts", "--to", path)
+        if not rows:
+            counts = open_counts(path)
+            chunk_id = rows_of(tmp_path / encoding)[0]["chunk_id"]
+        rows += counts.rows([chunk_id])
+    assert [(row["encoding"], row["token_count"]) for row in rows] == [
+        (encoding, tokens("Один.", encoding)) for encoding in ("o200k_base", "cl100k_base")
+    ]
+    counts.close()
+
+
+def test_closed_index_says_so(index: Path) -> None:
+    """What is closed stays closed."""
+    counts = open_counts(index)
+    counts.close()
+    with pytest.raises(ValueError, match=r"the count index .* is closed"):
+        counts.rows(["c-1"])
+
+
+def test_id_that_is_no_text_is_unknown(index: Path) -> None:
+    """Half of a surrogate pair is in no ledger, and is named like any other id that is not there."""
+    with (
+        open_counts(index) as counts,
+        pytest.raises(ValueError, match=r"hit at rank 1 \(chunk_id '\\ud800'\) is not in"),
+    ):
+        counts.rows(["\ud800"])
+
+
+@pytest.mark.parametrize("kind", ["folder", "unreadable"])
+def test_path_that_cannot_be_opened_is_named(tmp_path: Path, kind: str) -> None:
+    """Whatever is in the way, the error is a ValueError that names the path."""
+    path = tmp_path / "x"
+    path.mkdir() if kind == "folder" else path.symlink_to(path)
+    with pytest.raises(ValueError, match=re.escape(str(path))):
+        open_counts(path)
+
+
+def test_link_to_an_index_stays_a_link(ledger: Path, tmp_path: Path) -> None:
+    """Where a name leads to the index of the day, the export replaces what it leads to."""
+    (tmp_path / "v1").touch()
+    (tmp_path / "current").symlink_to(tmp_path / "v1")
+    assert cli("export", ledger, "--format", "counts", "--to", tmp_path / "current").code == 0
+    assert (tmp_path / "current").is_symlink()
+    with open_counts(tmp_path / "v1") as counts:
+        assert counts.run == 1
+
+
+@pytest.mark.parametrize("kind", ["document", "folder"])
+def test_what_is_no_index_is_not_overwritten(ledger: Path, tmp_path: Path, kind: str) -> None:
+    """A slip of the finger costs nobody a file."""
+    path = tmp_path / "keep"
+    path.mkdir() if kind == "folder" else path.write_text("keep me")
+    done = cli("export", ledger, "--format", "counts", "--to", path)
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith(f"error: {path} is there and is no count index of this release; give another name")
+    assert [entry.name for entry in tmp_path.iterdir()] == ["keep"]
+
+
+def test_folder_that_is_not_there_is_named(ledger: Path, tmp_path: Path) -> None:
+    """The error names what was asked for, not a temporary file."""
+    path = tmp_path / "nowhere" / "counts.sqlite"
+    done = cli("export", ledger, "--format", "counts", "--to", path)
+    expected = f"error: the count index can't be written to {path}: No such file or directory\n"
+    assert (done.code, done.err) == (2, expected)
 
 
 def test_index_serves_threads(index: Path, rows: list[Row]) -> None:

@@ -86,12 +86,44 @@ def test_line_can_wait_for_the_answer(caplog: pytest.LogCaptureFixture) -> None:
     assert (line["slot"], line["prompt_tokens"], line["ttft_ms"], line["answered_correctly"]) == (100, 812, 240, True)
 
 
-def test_field_that_is_no_json_does_not_fail_the_request(caplog: pytest.LogCaptureFixture) -> None:
-    """Dates, numpy numbers and whatever else are logged as their strings."""
+def test_fields_of_pack_are_in_the_line_of_later(caplog: pytest.LogCaptureFixture) -> None:
+    """What pack was given stands beside what only the answer tells; the later value of a field holds."""
     with caplog.at_level(logging.INFO, logger=LOGGER):
-        pack(rows(50), 100, encoding="o200k_base", log_fields={"day": date(2026, 3, 1), "score": np.float32(0.5)})
+        packed = pack(rows(50), 100, encoding="o200k_base", log_fields={"query": "rates", "intent": "?"}, emit=False)
+        packed.log.emit(intent="faq", ttft_ms=240)
     line = json.loads(caplog.records[0].getMessage())
-    assert (line["day"], line["score"]) == ("2026-03-01", "0.5")
+    assert (line["query"], line["intent"], line["ttft_ms"]) == ("rates", "faq", 240)
+    assert packed.log.as_dict()["query"] == "rates"
+
+
+def test_line_is_not_written_twice(caplog: pytest.LogCaptureFixture) -> None:
+    """A request would count double, so the second line is refused, whatever the level."""
+    log = pack(rows(50), 100, encoding="o200k_base").log
+    with pytest.raises(ValueError, match=r"pack has logged this record; call it with emit=False"):
+        log.emit(ttft_ms=240)
+
+
+def test_field_that_is_no_json_does_not_fail_the_request(caplog: pytest.LogCaptureFixture) -> None:
+    """Numbers of numpy are numbers, dates and whatever else are text."""
+    fields = {"day": date(2026, 3, 1), "right": np.bool_(True), "tokens": np.int64(5), "scores": np.array([0.5])}
+    with caplog.at_level(logging.INFO, logger=LOGGER):
+        pack(rows(50), 100, encoding="o200k_base", log_fields=fields)
+    line = json.loads(caplog.records[0].getMessage())
+    assert [line[name] for name in fields] == ["2026-03-01", True, 5, [0.5]]
+    assert caplog.records[0].packing == line  # type: ignore[attr-defined]
+
+
+class _Unprintable:
+    def __str__(self) -> str:
+        raise RuntimeError
+
+
+def test_field_that_cannot_be_shown_does_not_fail_the_request(caplog: pytest.LogCaptureFixture) -> None:
+    """Whatever a caller's class does, the line is written."""
+    with caplog.at_level(logging.INFO, logger=LOGGER):
+        pack(rows(50), 100, encoding="o200k_base", log_fields={"odd": _Unprintable(), "query": "rates"})
+    line = json.loads(caplog.records[0].getMessage())
+    assert (line["query"], "_Unprintable object at" in line["odd"]) == ("rates", True)
 
 
 def _loop() -> list[object]:

@@ -21,6 +21,8 @@ RECORD = {"slot": 6_000, "used": 5_800}
         '{"slot": 6000, "used": 5800}',
         '2026-03-01 12:00:01,123 INFO chunkledger.packer {"slot": 6000, "used": 5800}\n',
         'INFO:chunkledger.packer:{"slot": 6000, "used": 5800}',
+        'INFO {"request": 7} {worker} {"slot": 6000, "used": 5800} (pack.py:12)',
+        '{"slot": 6000, "used": 5800},',
     ],
 )
 def test_line_may_have_a_prefix(line: str) -> None:
@@ -28,7 +30,7 @@ def test_line_may_have_a_prefix(line: str) -> None:
     assert record_of(line) == RECORD
 
 
-@pytest.mark.parametrize("name", ["message", "msg", "event"])
+@pytest.mark.parametrize("name", ["message", "msg", "event", "log", "textPayload", "@message", "MESSAGE", "body"])
 def test_record_may_be_the_message_of_a_json_line(name: str) -> None:
     """JSON formatters put the line into a field as text; their own fields stay beside it."""
     line = json.dumps({"level": "info", name: json.dumps(RECORD)})
@@ -44,6 +46,26 @@ def test_record_may_be_an_attribute_of_a_json_line() -> None:
         "packing": RECORD,
         "message": "…",
     }
+
+
+def test_wrapping_may_be_nested() -> None:
+    """A container runtime wraps the line of a JSON formatter, which wraps the record."""
+    line = json.dumps({"log": json.dumps({"message": f"INFO {json.dumps(RECORD)}"}) + "\n", "stream": "stderr"})
+    found = record_of(line)
+    assert found is not None
+    assert {key: found[key] for key in RECORD} == RECORD
+
+
+def test_field_of_the_caller_is_not_taken_for_a_wrapping() -> None:
+    """A record that has the packer's fields is itself, whatever its other fields are called."""
+    record = RECORD | {"event": {"slot": 1, "used": 1}, "message": '{"slot": 2}'}
+    assert record_of(json.dumps(record)) == record
+
+
+def test_line_of_braces_is_read_in_time() -> None:
+    """Only so many braces are tried."""
+    assert record_of('{"a":' * 50_000) is None
+    assert record_of("{} " * 30 + json.dumps(RECORD)) == {}
 
 
 @pytest.mark.parametrize("line", ["", "no json", "{", '{"slot": }', "[1, 2]", '"text"', "{" * 100_000, "[" * 100_000])
@@ -76,7 +98,8 @@ def test_what_the_packer_logs_is_read_back() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "expected"), [(5, 5), (0, 0), (2.5, 2.5), (-1, None), (True, None), ("5", None), (float("inf"), None)]
+    ("value", "expected"),
+    [(5, 5), (0, 0), (2.5, 2.5), (-1, None), (True, None), ("5", None), (float("inf"), None), (10**400, None)],
 )
 def test_numbers(value: object, expected: float | None) -> None:
     """A figure is a finite number of at least 0."""

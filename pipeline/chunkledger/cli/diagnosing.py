@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from typing import Annotated, Any, Literal
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import typer
-from rich.bar import Bar
 from rich.table import Table
 
-from chunkledger.cli.output import cell, console, note, table
+from chunkledger.cli.output import bar, cell, console, counted, note, table
 from chunkledger.errors import SettingsError
 from chunkledger.request_log.curve import LEAST_GAIN, Curve, curves
 from chunkledger.request_log.diagnosis import diagnosis
@@ -23,16 +22,23 @@ from chunkledger.request_log.lines import Reading
 from chunkledger.store.ledger import open_ledger
 
 _DEFAULT = Thresholds()
-_DESCRIBED = ("doc_id", "line_start", "line_end", "rendered_tokens", "flags", "flag_cause", "flag_detail")
-_BAR = 40
+_DESCRIBED = ("doc_id", "line_start", "line_end", "rendered_tokens", "kind", "flags", "flag_cause", "flag_detail")
+_BAR, _COLUMNS = 40, 68
+"""Most characters of a bar, and those that the columns beside it take."""
 _MARKS = {True: "FOUND", False: "ok", None: "not judged"}
 
-Log = Annotated[str, typer.Argument(metavar="LOG.jsonl", help="Lines of the logger chunkledger.packer; - is stdin.")]
+Logs = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="LOG.jsonl...",
+        help="Lines of the logger chunkledger.packer, the oldest first; .gz is read as such, - is standard input.",
+    ),
+]
 Format = Annotated[Literal["table", "json"], typer.Option(help="For people, or for programs.")]
 
 
 def diagnose_command(
-    log: Log,
+    logs: Logs,
     ledger: Annotated[
         str | None, typer.Option(metavar="LEDGER", help="Where the chunks are from, to name causes and places.")
     ] = None,
@@ -42,10 +48,13 @@ def diagnose_command(
     mostly_empty: Annotated[
         float, typer.Option(help="Share of requests with a mostly empty slot for one reason.")
     ] = _DEFAULT.mostly_empty,
+    outlier_size: Annotated[
+        float, typer.Option(help="An outlier is at least so many times the median of its ranking.")
+    ] = _DEFAULT.outlier_size,
     outliers: Annotated[
-        float, typer.Option(help="Share of requests that skip a chunk though an average one would fit.")
+        float, typer.Option(help="Share of requests that skip an outlier which never fits.")
     ] = _DEFAULT.outliers,
-    truncated: Annotated[float, typer.Option(help="Share of requests with a cut chunk.")] = _DEFAULT.truncated,
+    truncated: Annotated[float, typer.Option(help="Share of requests whose best chunk is cut.")] = _DEFAULT.truncated,
     floor: Annotated[float, typer.Option(help="Share of requests whose best chunk is over the slot.")] = _DEFAULT.floor,
     drift: Annotated[
         float, typer.Option(help="Rise of tokens per answered question, first third to last.")
@@ -57,7 +66,7 @@ def diagnose_command(
 
     Every finding prints its figures and its threshold; a finding holds where a figure is over it.
     """
-    thresholds = Thresholds(empty, mostly_empty, outliers, truncated, floor, drift, gain, answered)
+    thresholds = Thresholds(empty, mostly_empty, outlier_size, outliers, truncated, floor, drift, gain, answered)
     opened = open_ledger(ledger) if ledger is not None else None
 
     def described(ids: Sequence[str]) -> Mapping[str, Mapping[str, Any]]:
@@ -68,17 +77,17 @@ def diagnose_command(
                 found[row.pop("chunk_id")] = row
         return found
 
-    with _reading(log) as reading:
-        made = diagnosis(reading, thresholds, top=top, described=described if opened else None)
+    reading = Reading(_lines(logs))
+    made = diagnosis(reading, thresholds, top=top, described=described if opened else None)
     _tell_left_out(reading)
     if format == "json":
         print(json.dumps(made.as_dict() | {"left_out": reading.left_out.lines}, indent=1))
     else:
-        _show(made, in_ledger=opened is not None)
+        _show(made, opened.settings().slot_tokens if opened else None)
 
 
 def curve_command(
-    log: Log,
+    logs: Logs,
     format: Format = "table",
     least_gain: Annotated[
         float, typer.Option(help="Points of right answers that one more chunk must add.")
@@ -89,8 +98,8 @@ def curve_command(
     From records with k, answered_correctly and, where they are logged, prompt_tokens and intent: an evaluation that
     asks the same questions with several K.
     """
-    with _reading(log) as reading:
-        made = curves(reading, least_gain)
+    reading = Reading(_lines(logs))
+    made = curves(reading, least_gain)
     _tell_left_out(reading)
     if format == "json":
         found = {"least_gain": least_gain, "left_out": reading.left_out.lines}
@@ -99,65 +108,70 @@ def curve_command(
     out = console()
     for number, curve in enumerate(made):
         out.print(f"{chr(10) if number else ''}{cell(curve.intent)}", style="bold")
-        out.print(_steps(curve))
+        out.print(_steps(curve, max(8, min(_BAR, out.width - _COLUMNS))))
         out.print(_verdict(curve, least_gain), soft_wrap=True)
         for each in curve.notes:
             out.print(f"note: {each}", soft_wrap=True)
 
 
-@contextmanager
-def _reading(log: str) -> Iterator[Reading]:
-    if log == "-":
-        yield Reading(sys.stdin)
-        return
-    try:
-        with open(log, encoding="utf-8", errors="replace") as lines:
-            yield Reading(lines)
-    except OSError as failure:
-        raise SettingsError(f"{log} can't be read: {failure.strerror or failure}") from failure
+def _lines(logs: Sequence[str]) -> Iterator[str]:
+    for log in logs:
+        try:
+            if log == "-":
+                sys.stdin.reconfigure(errors="replace")  # type: ignore[union-attr]
+                yield from sys.stdin
+            elif log.endswith(".gz"):
+                with gzip.open(log, "rt", encoding="utf-8", errors="replace") as packed:
+                    yield from packed
+            else:
+                with open(log, encoding="utf-8-sig", errors="replace") as lines:
+                    yield from lines
+        except (OSError, EOFError) as failure:
+            raise SettingsError(f"{log} can't be read: {getattr(failure, 'strerror', None) or failure}") from failure
 
 
 def _tell_left_out(reading: Reading) -> None:
-    if reading.left_out.lines:
-        note(f"{reading.left_out.lines:,} lines were left out; {reading.left_out.first}")
+    if lines := reading.left_out.lines:
+        note(f"{counted(lines, 'line')} left out; {reading.left_out.first}")
 
 
-def _show(made: Diagnosis, *, in_ledger: bool) -> None:
+def _show(made: Diagnosis, ledger_slot: int | None) -> None:
     out = console()
-    out.print(f"{made.requests:,} requests")
+    out.print(counted(made.requests, "request"))
     for finding in made.findings:
         out.print(f"\n{_MARKS[finding.holds]}: {finding.name}", style="bold")
         out.print(finding.says, soft_wrap=True)
         if finding.advice:
             out.print(f"to do: {finding.advice}", soft_wrap=True)
         if finding.holds and finding.chunks:
-            out.print(_chunks(finding, in_ledger=in_ledger))
+            out.print(_chunks(finding, ledger_slot))
 
 
-def _chunks(finding: Finding, *, in_ledger: bool) -> Table:
+def _chunks(finding: Finding, ledger_slot: int | None) -> Table:
     count = "skipped" if "skipped" in finding.chunks[0] else "requests"
-    places = ("document", "lines", "cause") if in_ledger else ()
+    places = ("document", "lines", "cause") if ledger_slot else ()
     rows = table("chunk_id", count, "tokens", *places, right=(count, "tokens"))
+    rows.columns[0].no_wrap = True
     for chunk in finding.chunks:
-        shown = [cell(chunk["chunk_id"]), cell(chunk[count]), cell(chunk.get("rendered_tokens", ""))]
-        if in_ledger:
-            shown += [cell(text) for text in _place(chunk)]
-        rows.add_row(*shown)
+        shown = [cell(chunk["chunk_id"]), cell(chunk[count]), cell(chunk["rendered_tokens"] or "")]
+        rows.add_row(*shown, *(cell(text) for text in _place(chunk, ledger_slot or 0)[: len(places)]))
     return rows
 
 
-def _place(chunk: Mapping[str, Any]) -> tuple[str, str, str]:
+def _place(chunk: Mapping[str, Any], ledger_slot: int) -> tuple[str, str, str]:
     if "doc_id" not in chunk:
         return "not in this ledger", "", ""
     lines = "" if chunk["line_start"] is None else f"{chunk['line_start']}-{chunk['line_end']}"
     if not chunk["flags"]:
-        return chunk["doc_id"], lines, "fits its slot"
+        return chunk["doc_id"], lines, f"{chunk['kind']}; no flag at its ledger's slot of {ledger_slot:,}"
     return chunk["doc_id"], lines, f"{chunk['flag_cause']}, {chunk['flag_detail']} ({', '.join(chunk['flags'])})"
 
 
-def _steps(curve: Curve) -> Table:
+def _steps(curve: Curve, width: int) -> Table:
     names = ("queries", "right", "gain", "per chunk", "tokens", "per extra right")
     rows = table("k", *names, "", right=("k", *names))
+    for column in rows.columns:
+        column.no_wrap = True
     for step in curve.steps:
         rows.add_row(
             cell(step.k),
@@ -167,7 +181,7 @@ def _steps(curve: Curve) -> Table:
             cell(_figure(step.gain_per_chunk, "+.2f")),
             cell(_figure(step.tokens_per_query, ",.0f")),
             cell(_figure(step.tokens_per_right, ",.0f")),
-            Bar(1.0, 0, step.right, width=_BAR),
+            cell(bar(step.right, width)),
         )
     return rows
 
@@ -179,4 +193,5 @@ def _figure(value: float | None, form: str) -> str:
 def _verdict(curve: Curve, least_gain: float) -> str:
     if curve.stop_k is None:
         return "stop: no K that was measured is enough, or only one was"
-    return f"stop at k = {curve.stop_k}: the next chunk adds less than {least_gain:g} points"
+    points = "a point" if least_gain == 1 else f"{least_gain:g} points"
+    return f"stop at k = {curve.stop_k}: the next chunk adds less than {points}"

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, TextIO
 import pyarrow.parquet as pq
 import typer
 
-from chunkledger.cli.output import cell, console, json_line, note, result, table
+from chunkledger.cli.output import cell, console, counted, json_line, note, result, table
 from chunkledger.errors import SettingsError
 from chunkledger.records.schema import COLUMNS, SCHEMA
 from chunkledger.store.count_index import write_count_index
@@ -22,7 +22,9 @@ from chunkledger.store.ledger import Ledger, open_ledger
 def export_command(
     ledger: Annotated[str, typer.Argument(metavar="LEDGER")],
     format: Annotated[Literal["jsonl", "parquet", "csv", "counts"], typer.Option(help="What to write.")] = "jsonl",
-    to: Annotated[Path | None, typer.Option(metavar="FILE", help="Where to; standard output where left out.")] = None,
+    to: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Where to; standard output where left out, or -.")
+    ] = None,
 ) -> None:
     """Write the records of LEDGER in document order.
 
@@ -30,13 +32,14 @@ def export_command(
     chunkledger.packer.counts. Parquet and counts need --to.
     """
     opened = open_ledger(ledger)
+    to = None if to == Path("-") else to
     if format in ("parquet", "counts"):
         if to is None:
             raise SettingsError(f"--format {format} needs --to FILE")
         if format == "parquet":
             pq.write_table(opened.chunks(), to, compression="zstd")
         else:
-            note(f"{write_count_index(opened, to):,} chunks of run {opened.run} in {to}")
+            note(f"{counted(write_count_index(opened, to), 'chunk')} of run {opened.run} in {to}")
         return
     with _stream(to) as stream:
         (_write_jsonl if format == "jsonl" else _write_csv)(opened, stream)

@@ -85,6 +85,29 @@ def table(*columns: str, right: tuple[str, ...] = ()) -> Table:
     return made
 
 
+def bar(share: float, width: int) -> str:
+    """A share from 0 to 1 as a bar of at most `width` characters that standard output can print.
+
+    >>> bar(0.5, 8) in ("████", "####")
+    True
+    """
+    try:
+        "█".encode(sys.stdout.encoding or "ascii")
+        block = "█"
+    except UnicodeEncodeError:
+        block = "#"
+    return block * round(share * width)
+
+
+def counted(number: int, one: str, many: str | None = None) -> str:
+    """A number with its noun.
+
+    >>> counted(1, "line"), counted(2_000, "query", "queries")
+    ('1 line', '2,000 queries')
+    """
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
 def cell(value: object) -> Text:
     """A table cell that shows text as it is, never as markup."""
     return Text(f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else shown(str(value)))

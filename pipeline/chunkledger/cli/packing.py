@@ -15,7 +15,7 @@ import typer
 from chunkledger.cli.output import cell, console, note, result, table
 from chunkledger.errors import LedgerError, SettingsError
 from chunkledger.packer import BOUNDARY_KINDS, STRUCTURAL_KINDS, Slot, ceiling, order, pack, render
-from chunkledger.store.ledger import open_ledger
+from chunkledger.store.ledger import Ledger, open_ledger
 
 
 def slot_command(
@@ -28,8 +28,8 @@ def slot_command(
     framing: Annotated[int, typer.Option(help="Role markers and text around the chunks.")] = 0,
     margin: Annotated[str, typer.Option(help="Held back: tokens, or a share of the window as in 0.02.")] = "0",
     cap: Annotated[int | None, typer.Option(help="Most tokens of the slot, however much is left.")] = None,
-    chunk_tokens: Annotated[int, typer.Option(help="Tokens of one chunk, for the ceiling.")] = 512,
-    overhead_tokens: Annotated[int, typer.Option(help="Tokens that a chunk's header and closing add.")] = 40,
+    chunk_tokens: Annotated[int, typer.Option(min=1, help="Tokens of one chunk, for the ceiling.")] = 512,
+    overhead_tokens: Annotated[int, typer.Option(min=0, help="Tokens that a chunk's header and closing add.")] = 40,
 ) -> None:
     """Compute the slot: the tokens that are left for retrieved chunks, itemised, and how many chunks it holds."""
     slot = Slot(
@@ -58,9 +58,9 @@ def pack_command(
     ],
     slot_tokens: Annotated[int, typer.Option(min=1, help="Size of the slot.")],
     order_by: Annotated[
-        Literal["rank", "document", "edges"],
-        typer.Option("--order", help="Order of what --render prints."),
-    ] = "rank",
+        Literal["rank", "document", "edges"] | None,
+        typer.Option("--order", help="Order of what --render prints; rank where left out."),
+    ] = None,
     max_chunks: Annotated[int | None, typer.Option(min=1, help="Most chunks to pack.")] = None,
     on_miss: Annotated[Literal["skip", "stop"], typer.Option(help="At a chunk that does not fit.")] = "skip",
     truncate: Annotated[
@@ -73,32 +73,39 @@ def pack_command(
         Literal["text", "chunk"],
         typer.Option(help="What is packed once: equal texts under equal headings, or only the same chunk."),
     ] = "text",
+    field: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=VALUE", help="A field of yours for the log line: query, intent, k."),
+    ] = None,
     render_block: Annotated[
         bool, typer.Option("--render", help="Print the rendered block; the log goes to stderr.")
     ] = False,
 ) -> None:
     """Fill a slot with a ranked list of ids, by the counts in LEDGER, and print the log as one JSON line."""
-    wanted = _ranked_ids(ids)
-    hits = _rows(ledger, wanted)
-    encoding = hits[0]["encoding"] if hits else "o200k_base"
+    if order_by and not render_block:
+        raise SettingsError("--order says how --render prints the blocks; give --render too")
+    fields = dict(_field(each) for each in field or ())
+    opened = open_ledger(ledger)
+    hits = _rows(opened, _ranked_ids(ids))
     packed = pack(
         hits,
         slot_tokens,
-        encoding=encoding,
+        encoding=opened.settings().encoding,
         max_chunks=max_chunks,
         on_miss=on_miss,
         truncate=truncate,
         boundary_kinds=BOUNDARY_KINDS if sentences else STRUCTURAL_KINDS,
         merge=merge,
         duplicates=duplicates,
+        log_fields=fields,
         emit=False,
     )
-    log = json.dumps(packed.log.as_dict())
+    log = packed.log.as_json()
     if not render_block:
         print(log)
         return
     sys.stdout.reconfigure(encoding="utf-8", newline="")  # type: ignore[union-attr]
-    sys.stdout.write(result(render(order(packed, order_by))))
+    sys.stdout.write(result(render(order(packed, order_by or "rank"))))
     note(log)
 
 
@@ -114,13 +121,25 @@ def _ranked_ids(source: str) -> list[str]:
         text = sys.stdin.read()
     else:
         try:
-            text = Path(source).read_text("utf-8")
+            text = Path(source).read_text("utf-8-sig")
         except (OSError, UnicodeDecodeError) as failure:
-            raise SettingsError(f"--ids {source} can't be read: {failure}") from failure
-    return [line.strip() for line in text.splitlines() if line.strip()]
+            why = getattr(failure, "strerror", None) or failure
+            raise SettingsError(f"--ids {source} can't be read: {why}") from failure
+    return [line.strip().lower() for line in text.splitlines() if line.strip()]  # canonical UUIDs are lower case
 
 
-def _rows(ledger: str, ids: Sequence[str]) -> list[dict[str, Any]]:
+def _field(given: str) -> tuple[str, object]:
+    """A field of the caller: a value that is JSON is taken as such, so that numbers and true are no text."""
+    name, separator, value = given.partition("=")
+    if not name or not separator:
+        raise SettingsError(f"--field must be NAME=VALUE, not {given!r}")
+    try:
+        return name, json.loads(value)
+    except ValueError:
+        return name, value
+
+
+def _rows(ledger: Ledger, ids: Sequence[str]) -> list[dict[str, Any]]:
     """The records of these ids, in their order.
 
     Raises:
@@ -128,10 +147,10 @@ def _rows(ledger: str, ids: Sequence[str]) -> list[dict[str, Any]]:
     """
     wanted = pa.array(list(dict.fromkeys(ids)), pa.string())
     found: dict[str, dict[str, Any]] = {}
-    for records in open_ledger(ledger).iter_tables():
+    for records in ledger.iter_tables():
         chosen = records.filter(pc.is_in(records.column("chunk_id"), wanted))
         found |= {row["chunk_id"]: row for row in chosen.to_pylist()}
     missing = [chunk_id for chunk_id in ids if chunk_id not in found]
     if missing:
-        raise LedgerError(f"{ledger} has no chunk {missing[0]} ({len(missing)} of {len(ids)} ids are not in it)")
+        raise LedgerError(f"{ledger.root} has no chunk {missing[0]} ({len(missing)} of {len(ids)} ids are not in it)")
     return [found[chunk_id] for chunk_id in ids]

@@ -3,10 +3,9 @@
 `chunkledger export LEDGER --format counts --to counts.sqlite` writes the index: all that packing and rendering need of
 each chunk but its text. This module reads it, with the standard library's sqlite3, which nothing else here imports.
 
-    from chunkledger.packer.counts import open_counts
-
     counts = open_counts("counts.sqlite")                      # once, when the service starts
     packed = pack(counts.rows(hits), slot.tokens, encoding=counts.encoding)
+    prompt = render(packed)                                    # needs hits with their texts, not bare ids
 """
 
 from __future__ import annotations
@@ -16,8 +15,10 @@ import logging
 import os
 import sqlite3
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from urllib.parse import quote
+from uuid import UUID
 
 from .hits import column_of
 
@@ -51,13 +52,16 @@ SCHEMA = (
 MISSING = ("raise", "skip")
 """What becomes of an id that the index does not have."""
 
-_LOGGER = logging.getLogger("chunkledger.packer")
+_LOGGER = logging.getLogger("chunkledger.packer.counts")
 _AT_ONCE = 500  # ids in one query; SQLite allows 999 at least
 _SELECT = f"SELECT {', '.join(COLUMNS)} FROM chunks WHERE chunk_id IN "  # noqa: S608 (constants)
 
 
 class CountIndex:
-    """An open index. It may be used from several threads, and follows when the file is replaced by a newer one.
+    """An open index.
+
+    It may be used from several threads, and follows when another index takes the place of the file, as an export or
+    `mv` does it; what is no index, or is just being written there, is not followed.
 
     Attributes:
         path: where it lies.
@@ -66,24 +70,27 @@ class CountIndex:
         run: the run of the ledger that was exported.
     """
 
-    __slots__ = ("_connection", "_lock", "_seen", "encoding", "path", "run", "template")
+    __slots__ = ("_closed", "_connection", "_lock", "_seen", "encoding", "path", "run", "template")
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = os.path.abspath(path)
         self._lock = threading.Lock()
+        self._closed = False
         self._open()
 
     def rows(self, hits: Iterable[object], *, missing: str = "raise") -> list[dict[str, Any]]:
         """The rows of ranked hits, ready for `pack`, in their order.
 
         Args:
-            hits: in rank order: chunk ids, or hits that have one (`chunk_id`, or `id` as frameworks call it). The text
-                of a hit that has one is in its row, and the hit itself under the name `hit`.
+            hits: in rank order: chunk ids, or hits that have one, nested or not (`chunk_id`, or `id` as frameworks call
+                it). `render` needs texts, so give it hits that have theirs; the hit itself is in its row under the name
+                `hit`.
             missing: one of `MISSING`: raise for an id that the index does not have, or leave its hit out and say so
                 in a warning. A store that was loaded from another run than the index has such ids.
 
         Raises:
-            ValueError: a hit without an id, or an id that is not in the index; it is named with its rank.
+            ValueError: a hit without an id, or an id that is not in the index; it is named with its rank. Or the index
+                is closed, or can't be read any more.
         """
         if missing not in MISSING:
             raise ValueError(f"missing is {missing!r}; it must be one of: {', '.join(MISSING)}")
@@ -102,14 +109,14 @@ class CountIndex:
         return [_with_hit(found[chunk_id], hit) for chunk_id, hit in ranked if chunk_id in found]
 
     def __len__(self) -> int:
-        with self._lock:
-            self._follow()
-            (count,) = self._connection.execute("SELECT count(*) FROM chunks").fetchone()
+        with self._reading() as connection:
+            (count,) = connection.execute("SELECT count(*) FROM chunks").fetchone()
         return int(count)
 
     def close(self) -> None:
         """Close the file."""
         with self._lock:
+            self._closed = True
             self._connection.close()
 
     def __enter__(self) -> CountIndex:
@@ -119,14 +126,14 @@ class CountIndex:
         self.close()
 
     def _found(self, ids: list[str]) -> dict[str, dict[str, Any]]:
-        unique = list(dict.fromkeys(ids))
-        records: list[tuple[Any, ...]] = []
-        with self._lock:
-            self._follow()
+        unique = [chunk_id for chunk_id in dict.fromkeys(ids) if _is_text(chunk_id)]
+        found: dict[str, dict[str, Any]] = {}
+        with self._reading() as connection:
             for first in range(0, len(unique), _AT_ONCE):
                 some = unique[first : first + _AT_ONCE]
-                records += self._connection.execute(f"{_SELECT}({', '.join('?' * len(some))})", some).fetchall()
-        return {record[0]: self._row(record) for record in records}
+                for record in connection.execute(f"{_SELECT}({', '.join('?' * len(some))})", some):
+                    found[record[0]] = self._row(record)  # here, where encoding and template are still those of it
+        return found
 
     def _row(self, record: tuple[Any, ...]) -> dict[str, Any]:
         row = dict(zip(COLUMNS, record, strict=True))
@@ -134,38 +141,56 @@ class CountIndex:
             row[name] = json.loads(row[name]) if row[name] else []
         return row | {"encoding": self.encoding, "template": self.template}
 
+    @contextmanager
+    def _reading(self) -> Iterator[sqlite3.Connection]:
+        """The connection to the newest file, for one caller at a time."""
+        with self._lock:
+            if self._closed:
+                raise ValueError(f"the count index {self.path} is closed")
+            self._follow()
+            try:
+                yield self._connection
+            except sqlite3.Error as failure:
+                raise ValueError(f"{self.path} can't be read any more: {failure}; {_HOW}") from failure
+
     def _follow(self) -> None:
-        """Open the file again where another one has taken its place."""
+        """Open the file again where another one has taken its place; what is open still holds where that fails."""
         try:
-            now = _identity(self.path)
-        except OSError:
-            return  # it is just being replaced, or was removed: what is open still holds
-        if now != self._seen:
+            if _identity(self.path) == self._seen:
+                return
             before = self._connection
             self._open()
             before.close()
+        except (OSError, ValueError):
+            return  # it was removed, or what is there is no index (yet)
 
     def _open(self) -> None:
         try:
             seen = _identity(self.path)
-        except OSError as failure:
-            raise ValueError(f"{self.path} can't be read: {failure.strerror}; {_HOW}") from failure
-        connection = sqlite3.connect(f"file:{quote(self.path)}?mode=ro", uri=True, check_same_thread=False)
+            uri = f"file:{quote(os.fsencode(self.path))}?mode=ro"
+            connection = sqlite3.connect(uri, uri=True, check_same_thread=False)
+        except (OSError, sqlite3.Error) as failure:
+            raise ValueError(f"{self.path} can't be read: {getattr(failure, 'strerror', failure)}; {_HOW}") from failure
         try:
-            (application,) = connection.execute("PRAGMA application_id").fetchone()
-            (version,) = connection.execute("PRAGMA user_version").fetchone()
-            if application != APPLICATION_ID:
-                raise ValueError(f"{self.path} is no count index; {_HOW}")
-            if version != VERSION:
-                raise ValueError(f"{self.path} is a count index of version {version}, not {VERSION}; {_HOW}")
-            about = dict(connection.execute("SELECT name, value FROM about").fetchall())
-        except (sqlite3.Error, ValueError) as failure:
+            about = self._about(connection)
+        except (sqlite3.Error, KeyError) as failure:
             connection.close()
-            if isinstance(failure, sqlite3.Error):
-                raise ValueError(f"{self.path} is no count index ({failure}); {_HOW}") from failure
+            raise ValueError(f"{self.path} is no count index ({failure}); {_HOW}") from failure
+        except ValueError:
+            connection.close()
             raise
         self._connection, self._seen = connection, seen
-        self.encoding, self.template, self.run = about["encoding"], about["template"], int(about["run"])
+        self.encoding, self.template, self.run = about
+
+    def _about(self, connection: sqlite3.Connection) -> tuple[str, str, int]:
+        (application,) = connection.execute("PRAGMA application_id").fetchone()
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        if application != APPLICATION_ID:
+            raise ValueError(f"{self.path} is no count index; {_HOW}")
+        if version != VERSION:
+            raise ValueError(f"{self.path} is a count index of version {version}, not {VERSION}; {_HOW}")
+        about = dict(connection.execute("SELECT name, value FROM about").fetchall())
+        return about["encoding"], about["template"], int(about["run"])
 
 
 _HOW = "make one with: chunkledger export LEDGER --format counts --to FILE"
@@ -190,14 +215,23 @@ def _identity(path: str) -> tuple[int, int, int]:
 
 
 def _id_of(rank: int, hit: object) -> str:
-    chunk_id = hit if isinstance(hit, str) else column_of(hit)("chunk_id")
+    chunk_id = hit if isinstance(hit, str) else str(hit) if isinstance(hit, UUID) else column_of(hit)("chunk_id")
     if not isinstance(chunk_id, str):
         raise ValueError(f"hit at rank {rank} has no chunk_id, but {chunk_id!r}; give ids, or hits that have one")
     return chunk_id
 
 
+def _is_text(chunk_id: str) -> bool:
+    """Whether SQLite can be asked for it; an id with half of a surrogate pair is in no ledger."""
+    try:
+        chunk_id.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def _with_hit(row: dict[str, Any], hit: object) -> dict[str, Any]:
-    if isinstance(hit, str):
+    if isinstance(hit, (str, UUID)):
         return row
     text = column_of(hit)("text")
     return row | ({"hit": hit} if text is None else {"hit": hit, "text": text})

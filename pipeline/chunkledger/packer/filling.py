@@ -22,15 +22,16 @@ class Filling:
         assembly: the blocks.
         packed: the packed places, each with the best place whose text it shows.
         skipped: the places that did not fit at their turn and have not gone in since, ascending.
-        with_room: places that did not fit though at least the median of all sizes was left.
+        median: the lower median of all sizes; 0 where there are none.
+        with_room: places that did not fit though at least the median was left.
         duplicates: how many hits show nothing that is not shown.
         reached: how many hits had their turn.
         cut: place -> (code points shown, tokens of its block) of the one chunk that is cut.
     """
 
     __slots__ = (
-        "_rows", "_siblings", "_skipped_at", "_slot_tokens", "assembly", "cut", "duplicates", "packed", "reached",
-        "skipped", "with_room",
+        "_rows", "_siblings", "_skipped_at", "_slot_tokens", "assembly", "cut", "duplicates", "median", "packed",
+        "reached", "skipped", "with_room",
     )  # fmt: skip
 
     def __init__(self, rows: Rows, slot_tokens: int, *, merging: bool, equal_texts: bool) -> None:
@@ -42,6 +43,7 @@ class Filling:
         self.duplicates = self.reached = 0
         self.cut: dict[int, tuple[int, int]] = {}
         self._rows, self._slot_tokens = rows, slot_tokens
+        self.median = sorted(rows.tokens)[(len(rows.tokens) - 1) // 2] if rows.tokens else 0
         self._skipped_at: dict[tuple[str, int], list[int]] = {}
 
     @property
@@ -74,7 +76,6 @@ class Filling:
         assembly, packed = self.assembly, self.packed
         tokens, chunk_ids, doc_ids = self._rows.tokens, self._rows.chunk_ids, self._rows.doc_ids
         documents, lengths, of_length = assembly.documents, assembly.lengths, assembly.of_length
-        median = sorted(tokens)[(len(tokens) - 1) // 2]
         seen = {chunk_ids[0]}
         left, room = self.left, self._room()
         for place in range(1, len(tokens)):
@@ -92,7 +93,7 @@ class Filling:
                 assembly.put_apart(place)
             elif apart or not self._goes_in(place):
                 self._skip(place)
-                if left >= median:
+                if left >= self.median:
                     self.with_room.add(place)
                 if stop_on_miss:
                     return

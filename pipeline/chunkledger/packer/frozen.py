@@ -18,7 +18,7 @@ class Frozen:
     __slots__: tuple[str, ...] = ()
 
     @classmethod
-    def fields(cls) -> tuple[str, ...]:
+    def names(cls) -> tuple[str, ...]:
         """The names of the fields, in order."""
         return tuple(cls.__annotations__)
 
@@ -42,7 +42,7 @@ class Frozen:
         return hash(self._values())
 
     def __repr__(self) -> str:
-        shown = ", ".join(f"{name}={value!r}" for name, value in zip(self.fields(), self._values(), strict=True))
+        shown = ", ".join(f"{name}={value!r}" for name, value in zip(self.names(), self._values(), strict=True))
         return f"{type(self).__name__}({shown})"
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -51,5 +51,5 @@ class Frozen:
 
 def _made(kind: type[Frozen], values: tuple[object, ...]) -> Frozen:
     made = object.__new__(kind)
-    made._set(dict(zip(kind.fields(), values, strict=True)))
+    made._set(dict(zip(kind.names(), values, strict=True)))
     return made

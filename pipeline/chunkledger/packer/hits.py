@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 Column = Callable[[str], object]
 """A function from the name of a column to its value in one hit; None stands for a missing column."""
@@ -13,10 +13,10 @@ Weaviate, Elasticsearch and OpenSearch, Milvus, in this order."""
 
 _COUNTS = ("rendered_tokens", "token_count")
 _OUTSIDE = {
-    "chunk_id": ("chunk_id", "id", "id_", "_id"),
-    "text": ("text", "page_content", "content"),
+    "chunk_id": ("id", "id_", "_id"),
+    "text": ("page_content", "content"),
 }
-"""Columns that may lie in the hit itself while the others are nested, and what frameworks call them there."""
+"""Columns that may lie elsewhere than the counts, and what frameworks call them in the hit itself."""
 
 
 def columns_of(hits: Iterable[object]) -> list[Column]:
@@ -30,7 +30,8 @@ def column_of(hit: object) -> Column:
 
     Mappings (and whatever else has `keys`, like `sqlite3.Row`) are read by key, the rest by attribute. Where the hit
     itself holds no counts but one of `NESTED` does, the columns are read there; chunk_id and text then may also be
-    those of the hit. A pair of a hit and its score is that hit.
+    those of the hit, and where there are no counts at all they are looked for everywhere. A pair of a hit and its
+    score is that hit.
 
     >>> column_of({"rendered_tokens": 20, "doc_id": "a.md"})("doc_id")
     'a.md'
@@ -40,15 +41,19 @@ def column_of(hit: object) -> Column:
     if type(hit) is tuple and len(hit) == 2:
         return column_of(hit[0])
     own = _reader(hit)
-    if any(own(name) is not None for name in _COUNTS):
+    if _has_counts(own):
         return own
-    for place in NESTED:
-        nested = own(place)
-        if isinstance(nested, Mapping) or (place == "properties" and nested is not None):
-            inner = _reader(nested)
-            if any(inner(name) is not None for name in _COUNTS):
-                return _nested(inner, own)
-    return _nested(own, own)
+    nested = [_reader(value) for place in NESTED if _is_nested(value := own(place))]
+    counted = [inner for inner in nested if _has_counts(inner)]
+    return _looked_for(own, [*counted[:1], own] if counted else [own, *nested])
+
+
+def _is_nested(value: object) -> bool:
+    return isinstance(value, Mapping) or hasattr(value, "keys")
+
+
+def _has_counts(column: Column) -> bool:
+    return any(column(name) is not None for name in _COUNTS)
 
 
 def _reader(hit: object) -> Column:
@@ -60,13 +65,16 @@ def _reader(hit: object) -> Column:
     return lambda name: getattr(hit, name, None)
 
 
-def _nested(inner: Column, own: Column) -> Column:
+def _looked_for(own: Column, readers: Sequence[Column]) -> Column:
+    """Columns of the first reader; chunk_id and text of the first that has one, else what frameworks call them."""
+
     def column(name: str) -> object:
-        value = inner(name)
+        value = readers[0](name)
         if value is not None or name not in _OUTSIDE:
             return value
-        found = next((value for other in _OUTSIDE[name] if (value := own(other)) is not None), None)
-        return str(found) if name == "chunk_id" and found is not None else found
+        places = [*((name, read) for read in readers[1:]), *((other, own) for other in _OUTSIDE[name])]
+        value = next((value for other, read in places if (value := read(other)) is not None), None)
+        return str(value) if name == "chunk_id" and value is not None else value
 
     return column
 

@@ -45,10 +45,15 @@ class PackLog(Frozen):
         template: the template of the prompt; "" where there was no hit and none was asked for, or where it is the
             caller's own.
         used_is_estimate: whether `used` is an estimate, because hits were counted for another template.
+        median_tokens: the median that `skipped_with_room` is held against; 0 where there was no hit.
         packed_ids: the packed chunks, by the ranks of their blocks.
+        truncated_chunk_id: the one that is cut.
         floor_chunk_id: the chunk at rank 1 where it is over the slot by itself.
+        floor_chunk_tokens: its size.
         skipped_with_room_ids: the best-ranked 20 (`MOST_IDS`) of `skipped_with_room`.
         skipped_with_room_tokens: their sizes.
+        extra: the caller's own fields.
+        emitted: whether `pack` has logged the record.
     """
 
     slot: int
@@ -68,10 +73,15 @@ class PackLog(Frozen):
     encoding: str
     template: str
     used_is_estimate: bool
+    median_tokens: int
     packed_ids: tuple[str, ...]
+    truncated_chunk_id: str | None
     floor_chunk_id: str | None
+    floor_chunk_tokens: int | None
     skipped_with_room_ids: tuple[str, ...]
     skipped_with_room_tokens: tuple[int, ...]
+    extra: Mapping[str, object]
+    emitted: bool
     __slots__ = tuple(__annotations__)
 
     def __init__(
@@ -94,19 +104,24 @@ class PackLog(Frozen):
         encoding: str,
         template: str,
         used_is_estimate: bool,
+        median_tokens: int,
         packed_ids: tuple[str, ...],
+        truncated_chunk_id: str | None,
         floor_chunk_id: str | None,
+        floor_chunk_tokens: int | None,
         skipped_with_room_ids: tuple[str, ...],
         skipped_with_room_tokens: tuple[int, ...],
+        extra: Mapping[str, object],
+        emitted: bool,
     ) -> None:
         self._set(locals())
 
     def as_dict(self, /, **fields: object) -> dict[str, object]:
-        """The record as a mapping that is ready for JSON, with the caller's own fields after it.
+        """The record as a mapping, the caller's own fields after it.
 
         Args:
-            fields: of the caller, for example `query`, `intent`, `chunks_retrieved`, `prompt_tokens`, `ttft_ms` or
-                `answered_correctly`; put in as they are.
+            fields: of the caller, added to those that `pack` was given; for example `prompt_tokens`, `ttft_ms` or
+                `answered_correctly`. They are put in as they are.
 
         Raises:
             ValueError: a field of the caller has a name that the record uses itself.
@@ -116,18 +131,16 @@ class PackLog(Frozen):
         'rates 2026'
         """
         check_names(fields)
-        own: dict[str, object] = {name: getattr(self, name) for name in self.__annotations__}
+        own: dict[str, object] = {name: getattr(self, name) for name in _OWN}
         for name, value in own.items():
             if isinstance(value, tuple):
                 own[name] = list(value)
-        return own | fields
+        return {**own, **self.extra, **fields}
 
-    def emit(self, /, **fields: object) -> None:
-        """Log the record as one line of JSON, with the caller's own fields in it.
+    def as_json(self, /, **fields: object) -> str:
+        """The record as one line of JSON, the caller's own fields after it.
 
-        It goes to the logger `chunkledger.packer`, at WARNING where `floor_over_slot`, else at INFO; the mapping is the
-        log record's attribute `packing`. What is no JSON in a caller's fields is logged as text, because a log line
-        must not fail a request. Where the level is off, no line is made.
+        numpy's numbers are numbers, and what JSON can't hold is text, because a log line must not fail a request.
 
         Args:
             fields: as in `as_dict`.
@@ -135,17 +148,41 @@ class PackLog(Frozen):
         Raises:
             ValueError: as `as_dict`.
         """
+        record = self.as_dict(**fields)
+        try:
+            return json.dumps(record, default=_plain, allow_nan=False)
+        except (TypeError, ValueError, RecursionError):
+            own = {name: record.pop(name) for name in _OWN}
+            return json.dumps(own | {name: _text(value) for name, value in record.items()})
+
+    def emit(self, /, **fields: object) -> None:
+        """Log the record, with the caller's own fields: for what is known only when the answer is there.
+
+        It goes to the logger `chunkledger.packer`, at WARNING where `floor_over_slot`, else at INFO. The message is
+        `as_json`, and the same as a mapping is the log record's attribute `packing`. Where the level is off, no line is
+        made.
+
+        Args:
+            fields: as in `as_dict`.
+
+        Raises:
+            ValueError: as `as_dict`; or `pack` has logged the record, and a second line would count the request twice.
+        """
+        if self.emitted:
+            raise ValueError(
+                "pack has logged this record; call it with emit=False to log it yourself, with more fields"
+            )
+        self._emit(fields)
+
+    def _emit(self, fields: Mapping[str, object]) -> None:
+        check_names(fields)
         level = logging.WARNING if self.floor_over_slot else logging.INFO
         if LOGGER.isEnabledFor(level):
-            LOGGER.log(level, "%s", self._line(fields), extra={"packing": self.as_dict(**fields)})
-        else:
-            check_names(fields)
+            line = self.as_json(**fields)
+            LOGGER.log(level, "%s", line, extra={"packing": json.loads(line)})
 
-    def _line(self, fields: Mapping[str, object]) -> str:
-        try:
-            return json.dumps(self.as_dict(**fields), default=str, allow_nan=False)
-        except (TypeError, ValueError, RecursionError):
-            return json.dumps(self.as_dict(**{name: str(value) for name, value in fields.items()}))
+
+_OWN = tuple(name for name in PackLog.names() if name not in ("extra", "emitted"))
 
 
 def check_names(fields: Iterable[str]) -> None:
@@ -154,5 +191,20 @@ def check_names(fields: Iterable[str]) -> None:
     Raises:
         ValueError: there is one; the message names it.
     """
-    if clash := [name for name in fields if name in PackLog.__annotations__]:
+    if clash := [name for name in fields if name in _OWN]:
         raise ValueError(f"the log has its own {', '.join(clash)}; give these fields other names")
+
+
+def _plain(value: object) -> object:
+    """A value that is no JSON, as one that is: numpy's scalars and arrays as numbers and lists, the rest as text."""
+    to_list = getattr(value, "tolist", None)
+    return to_list() if callable(to_list) else _text(value)
+
+
+def _text(value: object) -> object:
+    if value is None or type(value) in (str, bool, int):
+        return value
+    try:
+        return str(value)
+    except Exception:  # a caller's class may do anything
+        return object.__repr__(value)

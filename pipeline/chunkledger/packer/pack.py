@@ -77,7 +77,7 @@ def pack(
         duplicates: one of `DUPLICATES`; "chunk" where equal texts of different documents are different facts.
         log_fields: your own fields for the log line: query, intent, chunks_retrieved.
         emit: whether to log the packing now. With False, call `packed.log.emit(...)` when the answer is there, so that
-            prompt_tokens, ttft_ms and answered_correctly get into the same line.
+            prompt_tokens, ttft_ms and answered_correctly get into the same line as `log_fields`.
 
     Raises:
         ValueError: an argument or a hit that can't be; the message names it and says what would work.
@@ -92,15 +92,16 @@ def pack(
     limit = None if max_chunks is None else whole_number("max_chunks", max_chunks, at_least=1)
     overhead = None if overhead_tokens is None else whole_number("overhead_tokens", overhead_tokens, at_least=0)
     _check_options(on_miss, truncate, boundary_kinds, duplicates)
-    check_names(log_fields or {})
+    extra = dict(log_fields or {})
+    check_names(extra)
     rows = read_rows(hits, encoding, template, overhead)
     filling = Filling(rows, slot_tokens, merging=merge, equal_texts=duplicates == "text")
     if rows.tokens:
         _fill(filling, limit, on_miss, truncate, tuple(boundary_kinds))
     blocks = _blocks(rows, filling)
-    log = _log(rows, filling, blocks, slot_tokens, limit, encoding)
+    log = _log(rows, filling, blocks, slot_tokens, limit, encoding, extra, emitted=emit)
     if emit:
-        log.emit(**(log_fields or {}))
+        log._emit({})
     return Packed(blocks, log.used, slot_tokens, encoding, rows.template, log)
 
 
@@ -152,7 +153,15 @@ def _block_tokens(rows: Rows, filling: Filling, run: list[int]) -> int:
 
 
 def _log(
-    rows: Rows, filling: Filling, blocks: tuple[Block, ...], slot_tokens: int, limit: int | None, encoding: str
+    rows: Rows,
+    filling: Filling,
+    blocks: tuple[Block, ...],
+    slot_tokens: int,
+    limit: int | None,
+    encoding: str,
+    extra: Mapping[str, object],
+    *,
+    emitted: bool,
 ) -> PackLog:
     offered, packed = len(rows.hits), len(filling.packed)
     with_room = [place for place in filling.skipped if place in filling.with_room]
@@ -177,10 +186,15 @@ def _log(
         encoding=encoding,
         template=rows.template,
         used_is_estimate=bool(rows.shifts),
+        median_tokens=filling.median,
         packed_ids=tuple([chunk.chunk_id for block in blocks for chunk in block.chunks]),
+        truncated_chunk_id=next((rows.chunk_ids[place] for place in filling.cut), None),
         floor_chunk_id=rows.chunk_ids[0] if over else None,
+        floor_chunk_tokens=rows.tokens[0] if over else None,
         skipped_with_room_ids=tuple(rows.chunk_ids[place] for place in with_room[:MOST_IDS]),
         skipped_with_room_tokens=tuple(rows.tokens[place] for place in with_room[:MOST_IDS]),
+        extra=extra,
+        emitted=emitted,
     )
 
 

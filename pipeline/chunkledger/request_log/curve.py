@@ -5,12 +5,13 @@ From records of an evaluation in which the same questions were asked with severa
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from itertools import pairwise
 
 from chunkledger.errors import SettingsError
-from chunkledger.request_log.lines import Reading, number_of, right_of
+from chunkledger.request_log.lines import Reading, Record, number_of, right_of
 
 LEAST_GAIN = 1.0
 """Points of right answers that one more chunk must add to be worth its tokens."""
@@ -30,6 +31,7 @@ class Step:
         tokens_per_query: mean prompt_tokens; None where no record has them.
         gain: points over the K before; None at the smallest K.
         gain_per_chunk: the same for each chunk more.
+        noise: points by which `gain_per_chunk` is uncertain (two standard errors); None at the smallest K.
         tokens_per_right: extra tokens for each extra right answer; None at the smallest K, and where no more answers
             were right.
     """
@@ -40,6 +42,7 @@ class Step:
     tokens_per_query: float | None
     gain: float | None
     gain_per_chunk: float | None
+    noise: float | None
     tokens_per_right: float | None
 
 
@@ -67,8 +70,10 @@ class Curve:
 
 @dataclass(slots=True)
 class _Asked:
-    queries: int = 0
-    right: float = 0.0
+    """What was asked with one K: shares of right answers, of each query where it is named, and tokens."""
+
+    right: list[float] = field(default_factory=list)
+    by_query: dict[str, float] = field(default_factory=dict)
     with_tokens: int = 0
     tokens: float = 0.0
 
@@ -77,8 +82,9 @@ def curves(reading: Reading, least_gain: float = LEAST_GAIN) -> list[Curve]:
     """The curve over all records, then one for each intent by name.
 
     Args:
-        reading: records with `k` and `answered_correctly`; `prompt_tokens` and `intent` where they are there. Others
-            are counted in `reading.left_out`.
+        reading: records with `k` and `answered_correctly`; `prompt_tokens` and `intent` where they are there, and
+            `query` (or `query_id`), by which answers to the same question are compared. Others are counted in
+            `reading.left_out`.
         least_gain: points that the next chunk must add.
 
     Raises:
@@ -93,17 +99,25 @@ def curves(reading: Reading, least_gain: float = LEAST_GAIN) -> list[Curve]:
             missing = "k, a whole number" if k is None or k != int(k) else "answered_correctly, true or false"
             reading.left_out.add(number, f"it has no {missing}")
             continue
-        tokens, intent = number_of(record, "prompt_tokens"), record.get("intent")
-        for name in (ALL, *([intent] if isinstance(intent, str) and intent != ALL else [])):
+        tokens, query = number_of(record, "prompt_tokens"), record.get("query", record.get("query_id"))
+        for name in _intents(record):
             entry = asked.setdefault(name, {}).setdefault(int(k), _Asked())
-            entry.queries += 1
-            entry.right += right
+            entry.right.append(right)
+            if isinstance(query, (str, int)):
+                entry.by_query[str(query)] = right
             entry.with_tokens += tokens is not None
             entry.tokens += tokens or 0
     if not asked[ALL]:
         raise SettingsError(_nothing(reading))
     intents = sorted(name for name in asked if name != ALL)
     return [_curve(name, asked[name], least_gain) for name in (ALL, *intents)]
+
+
+def _intents(record: Record) -> tuple[str, ...]:
+    intent = record.get("intent")
+    if not isinstance(intent, (str, int)) or intent == ALL:
+        return (ALL,)
+    return (ALL, str(intent) or '""')
 
 
 def _nothing(reading: Reading) -> str:
@@ -114,20 +128,41 @@ def _nothing(reading: Reading) -> str:
 def _curve(intent: str, asked: dict[int, _Asked], least_gain: float) -> Curve:
     steps: list[Step] = []
     for k in sorted(asked):
-        steps.append(_step(k, asked[k], steps[-1] if steps else None))
-    return Curve(intent, tuple(steps), _stop_k(steps, least_gain), tuple(_notes(steps, least_gain)))
+        before = (steps[-1], asked[steps[-1].k]) if steps else None
+        steps.append(_step(k, asked[k], before))
+    notes = [*_notes(steps, least_gain), *_doubts(steps, least_gain)]
+    if 0 < sum(entry.with_tokens for entry in asked.values()) < sum(len(entry.right) for entry in asked.values()):
+        notes.append("some records have no prompt_tokens; the tokens are of those that have")
+    return Curve(intent, tuple(steps), _stop_k(steps, least_gain), tuple(notes))
 
 
-def _step(k: int, entry: _Asked, before: Step | None) -> Step:
-    right = entry.right / entry.queries
+def _step(k: int, entry: _Asked, before: tuple[Step, _Asked] | None) -> Step:
+    queries = len(entry.right)
+    right = sum(entry.right) / queries
     tokens = entry.tokens / entry.with_tokens if entry.with_tokens else None
     if before is None:
-        return Step(k, entry.queries, right, tokens, None, None, None)
-    more = right - before.right
+        return Step(k, queries, right, tokens, None, None, None, None)
+    step, asked = before
+    more, chunks = right - step.right, k - step.k
     per_right = None
-    if more > 0 and tokens is not None and before.tokens_per_query is not None:
-        per_right = (tokens - before.tokens_per_query) / more
-    return Step(k, entry.queries, right, tokens, 100 * more, 100 * more / (k - before.k), per_right)
+    if more > 0 and tokens is not None and step.tokens_per_query is not None:
+        per_right = (tokens - step.tokens_per_query) / more
+    noise = 200 * _standard_error(asked, entry) / chunks
+    return Step(k, queries, right, tokens, 100 * more, 100 * more / chunks, noise, per_right)
+
+
+def _standard_error(before: _Asked, after: _Asked) -> float:
+    """Of the difference of two shares: by pairs where both asked the same queries, which says far more."""
+    pairs = [after.by_query[query] - right for query, right in before.by_query.items() if query in after.by_query]
+    if len(pairs) == len(before.right) == len(after.right):
+        return _spread(pairs)
+    return math.hypot(_spread(before.right), _spread(after.right))
+
+
+def _spread(values: Sequence[float]) -> float:
+    """The standard error of a mean."""
+    mean = sum(values) / len(values)
+    return math.sqrt(sum((value - mean) ** 2 for value in values)) / len(values)
 
 
 def _stop_k(steps: Sequence[Step], least_gain: float) -> int | None:
@@ -151,12 +186,19 @@ def _notes(steps: Sequence[Step], least_gain: float) -> Iterable[str]:
     queries = [step.queries for step in steps]
     if max(queries) > min(queries):
         yield f"the Ks were measured with {min(queries):,} to {max(queries):,} queries; ask the same ones with each"
-    if 100 / min(queries) > least_gain:
-        yield (
-            f"with {min(queries):,} queries one answer is {100 / min(queries):.1f} points, more than the "
-            f"{least_gain:g} that decide; measure more queries"
-        )
     at = next((step for step in steps if step.k == stop_k), None)
     later = [step.k for step in steps if at is not None and step.k > at.k and _gain(at, step) >= least_gain]
     if at is not None and later:
         yield f"from {at.k} to {later[0]} a chunk adds {least_gain:g} points or more again; the curve is not smooth"
+
+
+def _doubts(steps: Sequence[Step], least_gain: float) -> Iterable[str]:
+    """Whether the verdict hangs on chance: on a step whose gain can't be told from the least gain."""
+    stop_k = _stop_k(steps, least_gain)
+    for step, after in pairwise(steps):
+        gain, noise = _gain(step, after), after.noise or 0.0
+        if abs(gain - least_gain) < noise and (stop_k is None or step.k <= stop_k):
+            yield (
+                f"from {step.k} to {after.k} a chunk adds {gain:.1f} points, give or take {noise:.1f} by chance "
+                f"({after.queries:,} queries): too few to tell it from {least_gain:g}"
+            )

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from chunkledger.errors import SettingsError
+from chunkledger.request_log.drift import Answered, answered_of, drift
 from chunkledger.request_log.findings import Diagnosis, Finding, Thresholds
-from chunkledger.request_log.lines import Reading, Record, number_of, right_of
+from chunkledger.request_log.lines import Reading, Record, fields_of, number_of
 
 _FIGURES = ("slot", "used", "skipped_with_room", "truncated")
 
@@ -21,6 +22,7 @@ class _Chunk:
     skipped: int = 0
     tokens: int = 0
     over_slot: int = 0
+    large: int = 0
 
 
 @dataclass(slots=True)
@@ -29,13 +31,15 @@ class _Seen:
 
     requests: int = 0
     empty: Counter[str] = field(default_factory=Counter)
-    with_outliers: int = 0
-    truncated: int = 0
+    with_room: list[list[str]] = field(default_factory=list)
+    unnamed: int = 0
+    cut_floor: int = 0
+    cut_into_rest: int = 0
     floor: int = 0
     chunks: dict[str, _Chunk] = field(default_factory=dict)
-    floor_chunks: Counter[str] = field(default_factory=Counter)
-    packed: set[str] = field(default_factory=set)
-    answered: list[tuple[float, float]] = field(default_factory=list)
+    floor_chunks: dict[str, list[int]] = field(default_factory=dict)
+    whole: set[str] = field(default_factory=set)
+    answered: list[Answered] = field(default_factory=list)
 
 
 Described = Callable[[Sequence[str]], Mapping[str, Mapping[str, Any]]]
@@ -60,7 +64,7 @@ def diagnosis(
     seen = _Seen()
     for number, record in reading:
         if (missing := _missing(record)) is not None:
-            reading.left_out.add(number, f"it has no {missing}")
+            reading.left_out.add(number, f"it has no {missing}, but: {fields_of(record)}")
         else:
             _note(seen, record, limits)
     if not seen.requests:
@@ -90,26 +94,39 @@ def _note(seen: _Seen, record: Record, limits: Thresholds) -> None:
     seen.requests += 1
     if used <= limits.empty * slot:
         seen.empty[record["space_left_because"]] += 1
-    seen.with_outliers += record["skipped_with_room"] > 0
-    seen.truncated += record["truncated"] > 0
+    floor_id, cut_id = record.get("floor_chunk_id"), record.get("truncated_chunk_id")
+    if record["truncated"] > 0:
+        into_rest = isinstance(cut_id, str) and cut_id != floor_id
+        seen.cut_into_rest += into_rest
+        seen.cut_floor += not into_rest
     if record.get("floor_over_slot"):
         seen.floor += 1
-        seen.floor_chunks[str(record.get("floor_chunk_id"))] += 1
-    seen.packed.update(_strings(record, "packed_ids"))
-    sizes = record.get("skipped_with_room_tokens")
-    for place, chunk_id in enumerate(_strings(record, "skipped_with_room_ids")):
+        if isinstance(floor_id, str):
+            seen.floor_chunks.setdefault(floor_id, []).append(int(number_of(record, "floor_chunk_tokens") or 0))
+    # A chunk that was cut, or sent though it was over the slot, did not fit.
+    seen.whole.update(chunk_id for chunk_id in _strings(record, "packed_ids") if chunk_id not in (floor_id, cut_id))
+    if record["skipped_with_room"] > 0:
+        _note_skipped(seen, record, limits)
+    if (answered := answered_of(record)) is not None:
+        seen.answered.append(answered)
+
+
+def _note_skipped(seen: _Seen, record: Record, limits: Thresholds) -> None:
+    ids, sizes = _strings(record, "skipped_with_room_ids"), record.get("skipped_with_room_tokens")
+    median = number_of(record, "median_tokens") or 0
+    seen.unnamed += not ids
+    seen.with_room.append(list(ids))
+    for place, chunk_id in enumerate(ids):
         chunk = seen.chunks.setdefault(chunk_id, _Chunk())
-        tokens = sizes[place] if isinstance(sizes, list) and place < len(sizes) else 0
         chunk.skipped += 1
+        tokens = sizes[place] if isinstance(sizes, list) and place < len(sizes) else None
         if isinstance(tokens, int):
             chunk.tokens = tokens
-            chunk.over_slot += tokens > slot
-    right, tokens = right_of(record), number_of(record, "prompt_tokens")
-    if right is not None:
-        seen.answered.append((used if tokens is None else tokens, right))
+            chunk.over_slot += tokens > record["slot"]
+            chunk.large += tokens >= limits.outlier_size * median
 
 
-def _strings(record: Record, name: str) -> Iterable[str]:
+def _strings(record: Record, name: str) -> Sequence[str]:
     values = record.get(name)
     return [value for value in values if isinstance(value, str)] if isinstance(values, list) else []
 
@@ -130,8 +147,8 @@ _EMPTY = {
     "nothing_fits": (
         "slot_empty_because_nothing_fits",
         "nothing that was left fitted",
-        'make chunks smaller (--max-tokens, --slot-chunks tells which are too large), or pack with truncate="any" and '
-        'on_miss="skip"',
+        "make chunks smaller (--max-tokens; the flag over_share tells which are too large for --slot-chunks), or pack "
+        'with truncate="any" and on_miss="skip"',
     ),
 }
 """Why a slot is mostly empty -> name of the finding, how it is said, what to do."""
@@ -139,29 +156,38 @@ _EMPTY = {
 
 def _empty(seen: _Seen, limits: Thresholds, reason: str) -> Finding:
     name, because, advice = _EMPTY[reason]
-    share = seen.empty[reason] / seen.requests
+    share, total = seen.empty[reason] / seen.requests, sum(seen.empty[each] for each in _EMPTY) / seen.requests
+    worst = seen.empty[reason] == max(seen.empty[each] for each in _EMPTY)
     says = (
         f"{_of(seen.empty[reason], seen.requests)} used {limits.empty:.0%} of their slot or less because {because}; "
-        f"threshold {limits.mostly_empty:.0%}"
+        f"{total:.0%} did for any reason; threshold {limits.mostly_empty:.0%}"
     )
     return _finding(
         name,
-        share > limits.mostly_empty,
+        share > limits.mostly_empty or (worst and total > limits.mostly_empty),
         says,
         advice,
-        {"requests": seen.empty[reason], "share": share},
+        {"requests": seen.empty[reason], "share": share, "share_for_any_reason": total},
         {"mostly_empty": limits.mostly_empty, "empty": limits.empty},
     )
 
 
 def _outliers(seen: _Seen, limits: Thresholds, top: int, described: Described | None) -> Finding:
-    never = {chunk_id: chunk for chunk_id, chunk in seen.chunks.items() if chunk_id not in seen.packed}
-    share = seen.with_outliers / seen.requests
+    never = {
+        chunk_id: chunk
+        for chunk_id, chunk in seen.chunks.items()
+        if chunk_id not in seen.whole and chunk.large == chunk.skipped
+    }
+    hurt = sum(not ids or any(chunk_id in never for chunk_id in ids) for ids in seen.with_room)
+    share = hurt / seen.requests
     says = (
-        f"in {_of(seen.with_outliers, seen.requests)} a chunk was skipped though an average one would have fitted; "
-        f"threshold {limits.outliers:.0%}; {len(never):,} of the {len(seen.chunks):,} chunks were never packed, "
+        f"in {_of(hurt, seen.requests)} an outlier that never fits was skipped though an average chunk would have "
+        f"fitted; threshold {limits.outliers:.0%}; {len(never):,} chunks are never packed whole and at least "
+        f"{limits.outlier_size:g} times the median, "
         f"{sum(chunk.over_slot == chunk.skipped for chunk in never.values()):,} are larger than every slot they met"
     )
+    if seen.unnamed:
+        says += f"; {seen.unnamed:,} requests do not name the chunks that they skipped, and count"
     worst = sorted(never, key=lambda chunk_id: (-never[chunk_id].skipped, chunk_id))[:top]
     known = described(worst) if described and worst else {}
     chunks = [
@@ -180,35 +206,50 @@ def _outliers(seen: _Seen, limits: Thresholds, top: int, described: Described | 
         says,
         "`chunkledger report LEDGER` tells which structure makes them and where; lower --max-tokens, or mend the "
         "documents that it names",
-        {"requests": seen.with_outliers, "share": share, "chunks": len(seen.chunks), "never_packed": len(never)},
-        {"outliers": limits.outliers},
+        {"requests": hurt, "share": share, "never_packed": len(never)},
+        {"outliers": limits.outliers, "outlier_size": limits.outlier_size},
         chunks,
     )
 
 
 def _truncated(seen: _Seen, limits: Thresholds) -> Finding:
-    share = seen.truncated / seen.requests
+    share = seen.cut_floor / seen.requests
+    says = f"{_of(seen.cut_floor, seen.requests)} had their best chunk cut; threshold {limits.truncated:.0%}"
+    if seen.cut_into_rest:
+        says += f'; {seen.cut_into_rest:,} more had another one cut into the rest of the slot, as truncate="any" is for'
     return _finding(
         "truncation_is_a_habit",
         share > limits.truncated,
-        f"{_of(seen.truncated, seen.requests)} had a chunk that was cut; threshold {limits.truncated:.0%}",
+        says,
         "make chunks smaller (--max-tokens) or the slot larger; a cut is meant for the odd case",
-        {"requests": seen.truncated, "share": share},
+        {"requests": seen.cut_floor, "share": share, "cut_into_rest": seen.cut_into_rest},
         {"truncated": limits.truncated},
     )
 
 
 def _floor(seen: _Seen, limits: Thresholds, top: int, described: Described | None) -> Finding:
     share = seen.floor / seen.requests
-    worst = [chunk_id for chunk_id, _ in seen.floor_chunks.most_common(top)]
+    says = f"in {_of(seen.floor, seen.requests)} the best chunk alone was over the slot; threshold {limits.floor:.0%}"
+    if seen.floor == seen.requests:
+        says += (
+            "; if other requests were made, the level of the logger chunkledger.packer is WARNING, which keeps them "
+            "out of the log: set it to INFO"
+        )
+    worst = sorted(seen.floor_chunks, key=lambda chunk_id: (-len(seen.floor_chunks[chunk_id]), chunk_id))[:top]
     known = described(worst) if described and worst else {}
     chunks = [
-        {"chunk_id": chunk_id, "requests": seen.floor_chunks[chunk_id], **known.get(chunk_id, {})} for chunk_id in worst
+        {
+            "chunk_id": chunk_id,
+            "requests": len(seen.floor_chunks[chunk_id]),
+            "rendered_tokens": max(seen.floor_chunks[chunk_id]),
+            **known.get(chunk_id, {}),
+        }
+        for chunk_id in worst
     ]
     return _finding(
         "floor_over_slot",
         share > limits.floor,
-        f"in {_of(seen.floor, seen.requests)} the best chunk alone was over the slot; threshold {limits.floor:.0%}",
+        says,
         "ingest with --slot-tokens at the size of the smallest slot, so that such chunks are flagged over_slot, and "
         "lower --max-tokens; or take less of the window for something else",
         {"requests": seen.floor, "share": share},
@@ -218,31 +259,36 @@ def _floor(seen: _Seen, limits: Thresholds, top: int, described: Described | Non
 
 
 def _drift(seen: _Seen, limits: Thresholds) -> Finding:
-    third = len(seen.answered) // 3
     threshold = {"drift": limits.drift, "gain": limits.gain, "answered": limits.answered}
-    if third < limits.answered:
+    found = drift(seen.answered, limits.answered)
+    if found is None:
         says = (
-            f"{len(seen.answered):,} requests have answered_correctly; at least {3 * limits.answered:,} are needed to "
-            "compare the first third with the last"
+            f"{len(seen.answered):,} requests have answered_correctly; the first third of the log and the last need "
+            f"{limits.answered:,} each that ask the same (by intent and k), with prompt_tokens"
         )
         return _finding("tokens_drift", None, says, "", {"answered": len(seen.answered)}, threshold)
-    first, last = seen.answered[:third], seen.answered[-third:]
-    before, after = (sum(tokens for tokens, _ in part) / third for part in (first, last))
-    right_before, right_after = (sum(right for _, right in part) / third for part in (first, last))
-    rise = round(after / before - 1, 9) if before else 0.0  # rounded, so that two points are two points
-    points = round(100 * (right_after - right_before), 9)
+    enough = max(limits.gain, found.noise)
     says = (
-        f"from the first third of {len(seen.answered):,} answered questions to the last, tokens per question went from "
-        f"{before:,.0f} to {after:,.0f} ({rise:+.0%}; threshold {limits.drift:+.0%}) and right answers from "
-        f"{right_before:.1%} to {right_after:.1%} ({points:+.1f} points; {limits.gain:g} would make up for it)"
+        f"from the first third of the log to the last, {found.answered:,} answered questions each, {found.measure} per "
+        f"question went from {found.before:,.0f} to {found.after:,.0f} ({found.rise:+.0%}; threshold "
+        f"{limits.drift:+.0%}) and right answers from {found.right_before:.1%} to {found.right_after:.1%} "
+        f"({found.points:+.1f} points; {enough:.1f} would make up for it, being more than {limits.gain:g} and more "
+        "than chance)"
     )
+    advice = "find what grew (history, K, chunk sizes); `chunkledger curve` tells whether it is worth its tokens"
+    if found.points <= -enough:
+        advice = f"answers got worse too, so look for what changed in retrieval, prompt or model first; then {advice}"
+    figures = {
+        "answered": found.answered,
+        "before": found.before,
+        "after": found.after,
+        "rise": found.rise,
+        "right_before": found.right_before,
+        "right_after": found.right_after,
+        "noise": found.noise,
+    }
     return _finding(
-        "tokens_drift",
-        rise > limits.drift and points < limits.gain,
-        says,
-        "find what grew (history, K, chunk sizes) and measure with `chunkledger curve` whether it is worth its tokens",
-        {"before": before, "after": after, "rise": rise, "right_before": right_before, "right_after": right_after},
-        threshold,
+        "tokens_drift", found.rise > limits.drift and found.points < enough, says, advice, figures, threshold
     )
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from chunkledger.errors import SettingsError
 
-_MOST = {"drift": 100, "gain": 100, "answered": 10**9}
+_MOST = {"outlier_size": 1000, "drift": 100, "gain": 100, "answered": 10**9}
 """The largest value of the thresholds that are no shares."""
 
 
@@ -18,18 +18,20 @@ class Thresholds:
 
     Attributes:
         empty: a slot of which no more than this share is used is mostly empty.
-        mostly_empty: share of requests with a mostly empty slot for one and the same reason. Some are always small
-            questions; a fifth is a habit.
-        outliers: share of requests in which a chunk was skipped though an average one would have fitted.
-        truncated: share of requests with a cut chunk. A cut now and then is what cuts are for.
+        mostly_empty: share of requests with a mostly empty slot. Some questions are always small; a fifth is a habit.
+        outlier_size: an outlier is at least so many times the median of the hits beside which it was skipped.
+        outliers: share of requests in which an outlier that never fits was skipped though an average chunk would have
+            fitted.
+        truncated: share of requests whose best chunk was cut. A cut now and then is what cuts are for.
         floor: share of requests whose best chunk alone is over the slot. 0, because each of these is a fault.
         drift: rise of the tokens per answered question from the first third of the log to the last, as a share.
-        gain: points of right answers that make up for more tokens.
+        gain: points of right answers that make up for more tokens, if they are more than chance.
         answered: least number of answered questions in each third.
     """
 
     empty: float = 0.5
     mostly_empty: float = 0.2
+    outlier_size: float = 2.0
     outliers: float = 0.05
     truncated: float = 0.1
     floor: float = 0.0

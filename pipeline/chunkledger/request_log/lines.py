@@ -14,8 +14,19 @@ from typing import Any
 
 Record = Mapping[str, Any]
 
-WRAPPING_FIELDS = ("packing", "message", "msg", "event")
-"""Fields in which JSON formatters keep the record: the log record's attribute, or its message as text."""
+WRAPPING_FIELDS = (
+    "packing", "message", "msg", "event", "log", "body", "text", "jsonPayload", "textPayload", "@message", "MESSAGE",
+)  # fmt: skip
+"""Fields in which formatters and collectors keep the record, as an object or as text: the log record's attribute, the
+message of JSON formatters, container runtimes, OpenTelemetry, cloud logs and journald."""
+
+_OURS = ("slot", "k")
+"""Fields of which a record has one at least: of a packing, of an evaluation."""
+
+_NAMED = 6
+_LARGEST = 10**15  # tokens that no model ever had; larger figures are faults of whatever wrote them
+_MOST_TRIES = 20  # a line with more braces before its record is no log line
+_decode = json.JSONDecoder().raw_decode
 
 
 @dataclass(slots=True)
@@ -60,31 +71,51 @@ class Reading:
 
 
 def record_of(line: str) -> Record | None:
-    r"""The record in one line of a log; None where there is none.
+    r"""The record in one line of a log, whatever stands before or behind it; None where there is none.
 
-    >>> record_of('2026-03-01 12:00:01 INFO {"slot": 6000, "used": 5800}')
+    >>> record_of('2026-03-01 12:00:01 INFO {"slot": 6000, "used": 5800} (pack.py:12)')
     {'slot': 6000, 'used': 5800}
     >>> record_of('{"level": "info", "message": "{\\"slot\\": 6000}"}')["slot"]
     6000
     """
-    found = _object(line[line.find("{") :]) if "{" in line else None
-    if found is None:
-        return None
+    first = None
+    for found in _objects(line):
+        record = _unwrapped(found)
+        if any(name in record for name in _OURS):
+            return record
+        first = first or record
+    return first
+
+
+def _objects(line: str) -> Iterator[dict[str, Any]]:
+    at = line.find("{")
+    for _ in range(_MOST_TRIES):
+        if at < 0:
+            return
+        try:
+            found, end = _decode(line, at)
+            yield found
+        except (ValueError, RecursionError):
+            end = at + 1
+        at = line.find("{", end)
+
+
+def _unwrapped(found: dict[str, Any]) -> Record:
+    if any(name in found for name in _OURS):
+        return found
     for name in WRAPPING_FIELDS:
         inner = found.get(name)
         if isinstance(inner, str):
-            inner = record_of(inner) if "{" in inner else None
-        if isinstance(inner, dict):
+            inner = record_of(inner)
+        if isinstance(inner, dict) and any(name in inner for name in _OURS):
             return {**found, **inner}
     return found
 
 
-def _object(text: str) -> dict[str, Any] | None:
-    try:
-        found = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    return found if isinstance(found, dict) else None
+def fields_of(record: Record) -> str:
+    """The first names of a record's fields, to say what it is where it is not what was looked for."""
+    names = [str(name) for name in record]
+    return ", ".join(names[:_NAMED]) + (", …" if len(names) > _NAMED else "")
 
 
 def number_of(record: Record, name: str) -> float | None:
@@ -96,7 +127,7 @@ def number_of(record: Record, name: str) -> float | None:
     value = record.get(name)
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return None
-    return value if 0 <= value < float("inf") else None
+    return value if 0 <= value <= _LARGEST else None
 
 
 def right_of(record: Record) -> float | None:

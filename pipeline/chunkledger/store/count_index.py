@@ -11,7 +11,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from chunkledger.packer.counts import APPLICATION_ID, COLUMNS, LISTS, SCHEMA, VERSION
+from chunkledger.errors import LedgerError, SettingsError
+from chunkledger.packer.counts import APPLICATION_ID, COLUMNS, LISTS, SCHEMA, VERSION, CountIndex
 from chunkledger.store.ledger import Ledger
 
 _LEDGER_COLUMNS = [*(name for name in COLUMNS if name != "payload"), "metadata"]
@@ -20,30 +21,52 @@ _INSERT = f"INSERT INTO chunks VALUES ({', '.join('?' * len(COLUMNS))})"  # noqa
 
 
 def write_count_index(ledger: Ledger, path: Path) -> int:
-    """Write the index of all chunks of the ledger; a file that is there is replaced once the new one is whole.
+    """Write the index of all chunks of the ledger; an index that is there is replaced once the new one is whole.
 
     Args:
         ledger: what is exported.
-        path: where to; the temporary file lies beside it.
+        path: where to; the temporary file lies beside it. Where it is a link, what it leads to is replaced.
 
     Returns:
         How many chunks are in it.
 
     Raises:
-        OSError: the file can't be written.
+        SettingsError: there is something at `path` that is no count index.
+        LedgerError: the index can't be written there.
     """
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    os.close(handle)
+    target = path.resolve()
+    _check_replaceable(target, path)
+    name = ""
     try:
+        handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+        os.close(handle)
         written = _write(ledger, name)
         with open(name, "rb") as made:
             os.fsync(made.fileno())
         os.chmod(name, 0o666 & ~_umask())  # a temporary file is its maker's alone, the index is for a service
-        os.replace(name, path)
-    except BaseException:
-        os.unlink(name)
+        os.replace(name, target)
+    except BaseException as failure:
+        if name:
+            os.unlink(name)
+        if isinstance(failure, (OSError, sqlite3.Error)):
+            why = getattr(failure, "strerror", None) or failure
+            raise LedgerError(f"the count index can't be written to {path}: {why}") from failure
         raise
     return written
+
+
+def _check_replaceable(target: Path, path: Path) -> None:
+    if not target.exists():
+        return
+    try:
+        if target.is_file() and target.stat().st_size:
+            CountIndex(target).close()
+        elif not target.is_file():
+            raise ValueError("it is no file")
+    except ValueError as error:
+        raise SettingsError(
+            f"{path} is there and is no count index of this release; give another name, or remove it first ({error})"
+        ) from error
 
 
 def _write(ledger: Ledger, name: str) -> int:
