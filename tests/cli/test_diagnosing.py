@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 from pathlib import Path
 
 import pytest
 
 from chunkledger import Settings, ingest
 from chunkledger.packer import pack
-from ledgers import cli, rows_of, write
+from ledgers import cli, command, rows_of, write
 
 
 @pytest.fixture(scope="module")
@@ -170,7 +171,7 @@ def test_curve_as_json(evaluation: Path) -> None:
 
 def test_bars_are_ascii_where_the_output_is(evaluation: Path) -> None:
     """A bar is made of what the output can print."""
-    done = command("curve", evaluation, environment={"PYTHONIOENCODING": "ascii"})
+    done = command("curve", evaluation, env={**os.environ, "PYTHONIOENCODING": "ascii"})
     assert (done.code, "\\u2588" in done.out, "#" * 20 in done.out) == (0, False, True)
 
 

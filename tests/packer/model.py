@@ -188,6 +188,10 @@ class Model:
                 return True
         return False
 
+    def would_go_on(self) -> bool:
+        """Whether a skipped hit would fit if one more were allowed."""
+        return any(not self.is_shown(place) and self.used(self.with_hit(place)) <= self.slot for place in self.skipped)
+
     def outcome(self) -> dict[str, object]:
         """The blocks in rank order as (rank, tokens, [(chunk rank, cut)]), and the figures of the log."""
         self.run()
@@ -206,7 +210,7 @@ class Model:
             because = "no_more_candidates"
         elif (self.slot - used) * 50 <= self.slot:
             because = "full"
-        elif not_reached and len(self.packed) == self.options.max_chunks:
+        elif len(self.packed) == self.options.max_chunks and (not_reached or self.would_go_on()):
             because = "max_chunks"
         else:
             because = "nothing_fits"

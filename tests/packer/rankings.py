@@ -32,7 +32,7 @@ def _document(choose: random.Random, doc_id: str) -> list[Row]:
                 "overlap_chars": overlap,
                 "context": choose.choice(["", "", "", "| a |"]),
                 "body_tokens": body,
-                "joined_tokens": choose.choice([None, body, body, body, body + 2, max(1, body - 5)]),
+                "joined_tokens": choose.choice([None, body, body, body, body + 2, max(-(-body // 2), body - 5)]),
             }
         )
         start = made[-1]["char_end"] + len(made[-1]["gap_after"])
@@ -64,7 +64,7 @@ def _complete(choose: random.Random, row: Row) -> Row:
     length = row["char_end"] - row["char_start"]
     chars = sorted(choose.sample(range(1, length), choose.randint(0, min(3, length - 1))))
     around = choose.choice([1, 8, 8, 20])
-    text = choose.choice(["same words for all", f"{row['chunk_id']} {choose.random()}"])
+    text = choose.choice(["s" * length, "".join(choose.choices("abcdefgh", k=length))])
     return row | {
         "encoding": "o200k_base",
         "template": "xml/1",

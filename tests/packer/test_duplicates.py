@@ -100,3 +100,35 @@ def test_equal_text_of_a_cut_chunk_is_no_duplicate() -> None:
     """What was cut away is not shown."""
     cut = {"boundary_chars": [4], "boundary_kinds": ["section"], "boundary_rendered_tokens": [40]}
     assert _packed([row("c1", 500, **SAME, **cut), row("c2", 30, doc_id="b.md", **SAME)], 100).chunk_ids == ["c1", "c2"]
+
+
+@pytest.mark.parametrize("shas", [("v1", "v2"), (None, "v2")])
+def test_span_of_another_version_is_another_text(shas: tuple[str | None, str]) -> None:
+    """Two ledgers may have a README.md each, and a store half of an older version: their spans say nothing."""
+    hits = [_span("c1", 0, 100, doc_sha256=shas[0]), _span("c2", 10, 90, doc_sha256=shas[1])]
+    assert _packed(hits).chunk_ids == ["c1", "c2"]
+
+
+def test_work_is_linear_in_texts_that_are_alike() -> None:
+    """Texts of one length that begin and end alike, as records of a catalogue do, are compared once each."""
+
+    class Counting(str):
+        __slots__ = ()
+        compared = 0
+
+        def __eq__(self, other: object) -> bool:
+            Counting.compared += 1
+            return super().__eq__(other)
+
+        __hash__ = str.__hash__
+
+    compared = []
+    for count in (200, 400):
+        Counting.compared = 0
+        texts = [
+            Counting(f"{'Product record of Europe, ' * 3}{n:06d}{', see our terms of sale.' * 3}") for n in range(count)
+        ]
+        hits = [row(f"c{n}", doc_id=f"{n}.md", text=text) for n, text in enumerate(texts)]
+        assert len(_packed(hits, 10**6).chunk_ids) == count
+        compared.append(Counting.compared)
+    assert compared[1] <= 2 * compared[0] + 10

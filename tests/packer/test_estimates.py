@@ -48,7 +48,7 @@ def test_cuts_are_shifted_alike() -> None:
 
 def test_neighbours_are_merged_in_another_template_too() -> None:
     """The frame is paid once for a block of neighbours."""
-    columns: Row = {"token_count": 10, "body_tokens": 11, "joined_tokens": 12, "gap_after": "\n"}
+    columns: Row = {"token_count": 10, "body_tokens": 11, "joined_tokens": 12, "gap_after": "\n", "context": ""}
     one = row("c1", 40, chunk_index=0, char_start=0, char_end=4, text="One.", **columns)
     two = row("c2", 40, chunk_index=1, char_start=5, char_end=9, text="Two.", **columns)
     packed = _packed([one, two], overhead_tokens=15)
@@ -59,6 +59,8 @@ def test_own_template_is_rendered_by_the_caller() -> None:
     """`render` does not guess; it says how to get at the texts."""
     with pytest.raises(ValueError, match=r"packed for a template of your own .* `block_text\(block\)`"):
         render(_packed([row("c1", 60, token_count=40, text="One.")], overhead_tokens=15))
+    with pytest.raises(ValueError, match=r"packed for a template of your own"):
+        render(_packed([row("c1", 60, token_count=40, text="One.")], template="mine/1", overhead_tokens=15))
 
 
 def test_other_template_is_refused_without_an_overhead() -> None:

@@ -76,6 +76,9 @@ def test_shared_text_is_shown_once() -> None:
         (1, {"doc_id": "b.md"}),
         (1, {"role": "parent"}),
         (1, {"context": "| a |"}),
+        (0, {"context": None}),
+        (1, {"doc_sha256": "other version"}),
+        (1, {"settings_sha256": "other limits"}),
     ],
 )
 def test_chunks_whose_seam_is_not_proven_stay_apart(place: int, change: Row) -> None:
@@ -160,6 +163,25 @@ def test_two_rows_at_one_place_do_not_merge_twice() -> None:
     packed = pack([one, two, other], 1_000, encoding="o200k_base", duplicates="chunk")
     assert packed.used_tokens == sum(block.tokens for block in packed.blocks)
     assert packed.log.packed + packed.log.duplicates == 3
+
+
+def test_limit_that_keeps_a_skipped_hit_out_is_the_reason() -> None:
+    """What was skipped would fit now that its neighbours are one block, but no more chunks are allowed."""
+    one, two, three = line("One.", "Two.", "Three.")
+    two |= {"body_tokens": 1, "rendered_tokens": 31, "joined_tokens": 1}
+    log = pack([one, three, row("c", 40, doc_id="b.md"), two], 90, encoding="o200k_base", max_chunks=3).log
+    assert (log.packed, log.skipped_for_size, log.not_reached, log.used) == (3, 1, 0, 51)
+    assert log.space_left_because == "nothing_fits"
+    log = pack([one, three, row("c", 39, doc_id="b.md"), two], 90, encoding="o200k_base", max_chunks=3).log
+    assert log.space_left_because == "max_chunks"
+
+
+def test_joined_tokens_that_cannot_be_are_named() -> None:
+    """A text does not take half of its tokens where another one follows."""
+    one, two = line("One.", "Two.")
+    one["joined_tokens"] = 4
+    with pytest.raises(ValueError, match=r"rank 1 .*joined_tokens is 4 and body_tokens, of the same text, 10; they co"):
+        pack([one, two], 1_000, encoding="o200k_base")
 
 
 def test_max_chunks_counts_chunks_not_blocks() -> None:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chunkledger.packer import BOUNDARY_KINDS, Packed, pack
+from chunkledger.packer import BOUNDARY_KINDS, Packed, Slot, pack
 from packer.builders import Row, cuttable, row, rows, shown
 from packer.model import Model, Options
 from packer.rankings import rankings
@@ -241,12 +241,28 @@ def test_citation_of_a_cut_block_without_offsets_stays_unknown() -> None:
         ({"truncate": "all"}, "truncate is 'all'; it must be one of: floor, never"),
         ({"boundary_kinds": ["paragraphs"]}, "boundary_kinds is .*; it must be a list of: section, paragraph"),
         ({"boundary_kinds": "section"}, "boundary_kinds is 'section'; it must be a list of"),
+        ({"boundary_kinds": None}, "boundary_kinds is None; it must be a list of"),
+        ({"boundary_kinds": [["section"]]}, r"boundary_kinds is \[\['section'\]\]; it must be a list of"),
+        ({"slot_tokens": Slot(window=9)}, r"slot_tokens is Slot\(.*\): it must be a whole number .*; give its .tokens"),
+        ({"encoding": None}, "encoding is None; it must be the name of an encoding"),
+        ({"encoding": ""}, "encoding is ''; it must be the name of an encoding"),
+        ({"merge": "no"}, "merge is 'no'; it must be True or False"),
+        ({"emit": 1}, "emit is 1; it must be True or False"),
+        ({"duplicates": "none"}, "duplicates is 'none'; it must be one of: text, chunk"),
+        ({"log_fields": ["q"]}, r"log_fields is \['q'\]; it must be a mapping"),
+        ({"log_fields": {1: 2}}, "a field of the log is named 1; names must be strings"),
     ],
 )
 def test_option_that_cannot_be_is_named(options: dict[str, object], message: str) -> None:
     """A faulty option is refused, with its name, itself and what would work."""
     with pytest.raises(ValueError, match=message):
         pack([row()], **({"slot_tokens": 100, "encoding": "o200k_base"} | options))  # type: ignore[arg-type]
+
+
+def test_boundary_kinds_may_be_an_iterator() -> None:
+    """They are read once, before they are checked."""
+    packed = pack([cuttable(500, (10, "section", 40))], 50, encoding="o200k_base", boundary_kinds=iter(["section"]))  # type: ignore[arg-type]
+    assert shown(packed) == [("c1", 40, 10)]
 
 
 def test_text_is_not_needed() -> None:

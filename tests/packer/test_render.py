@@ -110,18 +110,19 @@ def test_empty_pack_is_the_empty_string() -> None:
     assert render(_packed([])) == ""
 
 
-def test_row_without_its_text_is_named() -> None:
-    """A row that cannot be rendered is named with rank and chunk_id."""
+@pytest.mark.parametrize("name", ["text", "context"])
+def test_row_without_a_string_is_named(name: str) -> None:
+    """A row that cannot be rendered as it was counted is named with rank and chunk_id."""
     one = _whole_row("c2", "two")
-    del one["text"]
-    with pytest.raises(ValueError, match=r"hit at rank 2 \(chunk_id 'c2'\): column text is missing or null"):
+    del one[name]
+    with pytest.raises(ValueError, match=rf"hit at rank 2 \(chunk_id 'c2'\): column {name} is missing or null"):
         render(_packed([_whole_row("c1", "one"), one]))
 
 
 @pytest.mark.parametrize("empty", [None, "", []])
-def test_what_a_store_left_out_is_empty(empty: object) -> None:
-    """Stores leave out what is empty, so a missing heading path or context is none."""
-    hits = [_whole_row("c1", "one") | {"heading_path": empty, "context": None if empty == [] else empty}]
+def test_heading_path_that_a_store_left_out_is_empty(empty: object) -> None:
+    """Some stores can't keep empty lists and leave them out."""
+    hits = [_whole_row("c1", "one") | {"heading_path": empty}]
     assert render(_packed(hits)) == '<chunk n="1" source="a.md">\none\n</chunk>\n'
 
 

@@ -104,6 +104,14 @@ def test_id_that_is_no_string_is_named() -> None:
     [
         ({"body_tokens": 20}, "body_tokens is 20 and rendered_tokens, which holds it, is 20; they contradict"),
         ({"token_count": 21}, "token_count is 21 and rendered_tokens, which holds it, is 20; they contradict"),
+        (
+            {"token_count": 19, "body_tokens": 9},
+            "token_count is 19 and body_tokens, which is of the same text and a line",
+        ),
+        (
+            {"boundary_chars": [3], "boundary_kinds": ["section"], "boundary_rendered_tokens": [9_000]},
+            "boundary_rendered_tokens has 9000 and rendered_tokens, of the whole block, is 20; they contradict",
+        ),
         ({"char_start": 9, "char_end": 9}, "char_start is 9 and char_end is 9; they contradict each other"),
         ({"token_count": 0}, "token_count is 0: it must be a whole number of at least 1"),
         ({"joined_tokens": -1}, "joined_tokens is -1: it must be a whole number of at least 1"),
@@ -165,7 +173,7 @@ def test_other_encoding_is_named() -> None:
 def test_mixed_templates_are_named() -> None:
     """Rows of two templates are refused, with both templates."""
     message = _faulty(row("c2", template="markdown/1"))
-    assert "its tokens are counts of template 'markdown/1', but 'xml/1' was asked for or is that of rank 1" in message
+    assert "its tokens are counts of template 'markdown/1', but 'xml/1' is that of rank 1; pack hits of one" in message
 
 
 def test_other_template_than_asked_for_is_named() -> None:
@@ -176,7 +184,7 @@ def test_other_template_than_asked_for_is_named() -> None:
 
 def test_hit_that_is_no_row_is_named() -> None:
     """A bare id in place of a row is refused with its rank."""
-    with pytest.raises(ValueError, match=r"hit at rank 1 \(chunk_id None\): it has no cached counts"):
+    with pytest.raises(ValueError, match=r"hit at rank 1 \(chunk_id None\): it has no cached counts \(it is a str\)"):
         pack(["c-1"], 100, encoding="o200k_base")
 
 

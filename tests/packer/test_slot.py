@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from decimal import Decimal
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -166,3 +168,9 @@ def test_ceiling_names_a_value_that_cannot_be(values: tuple[int, int, int], name
     """A faulty value is named."""
     with pytest.raises(ValueError, match=f"{name} is "):
         ceiling(*values)
+
+
+@pytest.mark.parametrize("share", [np.float32(0.5), Decimal("0.5"), Fraction(1, 2)])
+def test_share_may_be_of_any_number_type(share: Any) -> None:  # noqa: ANN401
+    """A margin from numpy, or from an exact number, is a share too."""
+    assert Slot(window=100, margin=share).tokens == 50

@@ -88,8 +88,9 @@ def test_number_of_the_cut_block_is_paid() -> None:
         {"metadata": json.dumps({"payload": "end", "title": "Log"})},
         {"metadata": {"payload": "end"}},
         {"payload": "end"},
+        {"payload": " End"},
     ],
-    ids=["json", "mapping", "flat"],
+    ids=["json", "mapping", "flat", "capital"],
 )
 def test_document_whose_payload_is_at_the_end_is_not_cut(said: Row) -> None:
     """Such documents (a log, a changelog read backwards) would lose what they are for."""
@@ -126,6 +127,7 @@ def test_what_would_be_shown_twice_is_not_cut_in() -> None:
         ({"boundary_chars": [0, 5]}, r"boundary_chars is \[0, 5\]; it must be positive and ascending"),
         ({"boundary_chars": [1.5, 5]}, r"boundary_chars is \[1.5, 5\]; it must be whole numbers"),
         ({"boundary_rendered_tokens": [9, 0]}, r"boundary_rendered_tokens is \[9, 0\]; every count must be positive"),
+        ({"text": "Nine char"}, "boundary_chars has 9, but its text has 9 characters; hits must carry `text` as the"),
         ({"char_start": 0, "char_end": 9}, "boundary_chars has 9, but char_start 0 and char_end 9 are those of a text"),
     ],
 )

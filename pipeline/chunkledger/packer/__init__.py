@@ -20,7 +20,7 @@ from .ordering import ORDERS, order
 from .pack import pack
 from .packed import Block, Citation, Packed, PackedChunk
 from .prompt import block_text, render
-from .render import TEMPLATES, Template, render_block
+from .render import TEMPLATES, TRUNCATION_MARKER, Template, render_block
 from .slot import Slot, SlotError, ceiling
 
 __all__ = [
@@ -28,6 +28,7 @@ __all__ = [
     "ORDERS",
     "STRUCTURAL_KINDS",
     "TEMPLATES",
+    "TRUNCATION_MARKER",
     "Block",
     "Citation",
     "PackLog",

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from .render import extra_number_tokens
 from .rows import Rows
 from .shown import Shown
-from .values import context, gap_after, overlap_chars, titles
-
-_EDGE = 32  # code points at either end of a text that are compared before all of it is
+from .values import gap_after, known_context, overlap_chars, titles
 
 
 class Assembly:
@@ -39,11 +37,20 @@ class Assembly:
         self._texts = [text if isinstance(text, str) else "" for text in texts]
         self.lengths = list(map(len, self._texts))
         self.of_length: dict[int, list[int]] = {}
-        self._by_text: dict[tuple[int, str, str], list[int]] = {}
+        self._by_text: dict[str, list[int]] = {}
 
     def price(self, place: int) -> int:
         """What the prompt grows by with this chunk; below 0 where it saves more by joining two blocks."""
         return self._price(place, *self._neighbours(place))
+
+    def least_price(self, place: int, inside: Sequence[int]) -> int:
+        """What the prompt grows by at least with this chunk in the place of those inside it; soon computed.
+
+        What goes away has cost its own blocks at most, but for gaps that cost more than the line end that they replace.
+        """
+        rows = self._rows
+        gap = 2 * (len(inside) + 1) * rows.largest_gap()
+        return min(self.price(place), rows.tokens[place]) - sum(map(rows.tokens.__getitem__, inside)) - gap
 
     def put(self, place: int) -> None:
         """Add a whole chunk."""
@@ -63,7 +70,7 @@ class Assembly:
         if self._merging and (index := rows.indexes[place]) is not None:
             self._lines.setdefault(rows.lines[place], {}).setdefault(index, place)
         # What most chunks are never asked for is made when it is.
-        self.documents.setdefault(rows.doc_ids[place], []).append(place)
+        self.documents.setdefault(rows.documents[place], []).append(place)
         if length := self.lengths[place]:
             self.of_length.setdefault(length, []).append(place)
 
@@ -72,7 +79,7 @@ class Assembly:
         self.blocks += 1
         self.used += tokens + extra_number_tokens(self.blocks)
         start = self._rows.starts[place]
-        shown = self._shown_in(self._rows.doc_ids[place])
+        shown = self._shown_in(self._rows.documents[place])
         if start is not None:
             shown.add(start, start + shown_chars)
 
@@ -84,7 +91,7 @@ class Assembly:
         before, after = self._neighbours(place)
         self.blocks -= 1 - (before is not None) - (after is not None)
         self.used -= self._price(place, before, after)
-        self._shown_in(rows.doc_ids[place]).take(rows.starts[place], rows.ends[place], place)  # type: ignore[arg-type]
+        self._shown_in(rows.documents[place]).take(rows.starts[place], rows.ends[place], place)  # type: ignore[arg-type]
 
     def shows(self, place: int, chars: int | None = None) -> bool:
         """Whether all of a chunk's text, or its first `chars` code points, is shown.
@@ -93,21 +100,21 @@ class Assembly:
         heading path.
         """
         rows = self._rows
-        doc_id, start, end = rows.doc_ids[place], rows.starts[place], rows.ends[place]
+        doc_id, start, end = rows.documents[place], rows.starts[place], rows.ends[place]
         if start is not None and end is not None and doc_id in self.documents:  # noqa: SIM102 (two questions)
             if self._shown_in(doc_id).holds(start, end if chars is None else start + chars):
                 return True
         length = self.lengths[place]
         if chars is not None or not length or length not in self.of_length:
             return False
-        for other in self.of_length[length]:
-            self._by_text.setdefault(self._text_key(other), []).append(other)
+        for other in self.of_length[length]:  # hashed only now that a second text is as long
+            self._by_text.setdefault(self._texts[other], []).append(other)
         self.of_length[length].clear()
-        return any(self._equal(place, other) for other in self._by_text.get(self._text_key(place), ()))
+        return any(self._equal(place, other) for other in self._by_text.get(self._texts[place], ()))
 
     def within(self, place: int) -> list[int]:
         """The packed whole chunks whose text lies within that of this one."""
-        doc_id, start, end = self._rows.doc_ids[place], self._rows.starts[place], self._rows.ends[place]
+        doc_id, start, end = self._rows.documents[place], self._rows.starts[place], self._rows.ends[place]
         if start is None or end is None or doc_id not in self.documents:
             return []
         return self._shown_in(doc_id).within(start, end)
@@ -159,9 +166,15 @@ class Assembly:
             return False
         if end is None or start is None or (place in rows.shifts) != (after in rows.shifts):
             return False
-        if end + len(rows.at(place, gap_after)) != start + rows.at(after, overlap_chars):
+        overlap = rows.at(after, overlap_chars)
+        if end + len(rows.at(place, gap_after)) != start + overlap:
             return False
-        return rows.at(place, context) == rows.at(after, context)
+        if not overlap and 2 * rows.joint(place) < rows.body(place):
+            raise rows.contradiction(
+                place, f"joined_tokens is {rows.joint(place)} and body_tokens, of the same text, {rows.body(place)}"
+            )
+        before = rows.at(place, known_context)
+        return before is not None and before == rows.at(after, known_context)
 
     def _stands_in_line(self, place: int) -> bool:
         index = self._rows.indexes[place]
@@ -179,13 +192,7 @@ class Assembly:
         new.clear()
         return shown
 
-    def _text_key(self, place: int) -> tuple[int, str, str]:
-        """What equal texts have in common, at a tenth of the cost of hashing them."""
-        text = self._texts[place]
-        return len(text), text[:_EDGE], text[-_EDGE:]
-
     def _equal(self, place: int, other: int) -> bool:
+        """Whether equal texts stand under equal headings and context."""
         rows = self._rows
-        return self._texts[place] == self._texts[other] and all(
-            rows.at(place, read) == rows.at(other, read) for read in (titles, context)
-        )
+        return all(rows.at(place, read) == rows.at(other, read) for read in (titles, known_context))

@@ -139,6 +139,8 @@ class CountIndex:
         row = dict(zip(COLUMNS, record, strict=True))
         for name in LISTS:
             row[name] = json.loads(row[name]) if row[name] else []
+        for name in ("context", "gap_after"):
+            row[name] = row[name] or ""
         return row | {"encoding": self.encoding, "template": self.template}
 
     @contextmanager

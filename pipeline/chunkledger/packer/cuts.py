@@ -49,6 +49,12 @@ def boundaries(column: Column) -> tuple[list[int], list[object], list[int]]:
         raise ValueError(f"boundary_chars is {chars}; it must be positive and ascending, as in the ledger")
     if tokens and min(tokens) <= 0:
         raise ValueError(f"boundary_rendered_tokens is {tokens}; every count must be positive, as in the ledger")
+    text = column("text")
+    if chars and isinstance(text, str) and chars[-1] >= len(text):
+        raise ValueError(
+            f"boundary_chars has {chars[-1]}, but its text has {len(text)} characters; hits must carry `text` as the "
+            "ledger does, without prefix and not shortened"
+        )
     start, end = counted(column, "char_start", 0), counted(column, "char_end", 0)
     if chars and start is not None and end is not None and chars[-1] >= end - start:
         raise ValueError(
@@ -124,4 +130,5 @@ def _ends_with_payload(column: Column) -> bool:
         except ValueError:
             metadata = None
     said = metadata.get("payload") if isinstance(metadata, Mapping) else None
-    return (said if isinstance(said, str) else column("payload")) == "end"
+    said = said if isinstance(said, str) else column("payload")
+    return isinstance(said, str) and said.strip().lower() == "end"

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from .assembly import Assembly
+from .costs import Costs
 from .cuts import cut_within
 from .render import extra_number_tokens
 from .rows import Rows
@@ -30,8 +31,8 @@ class Filling:
     """
 
     __slots__ = (
-        "_rows", "_siblings", "_skipped_at", "_slot_tokens", "assembly", "cut", "duplicates", "median", "packed",
-        "reached", "skipped", "with_room",
+        "_rows", "_siblings", "_skipped_at", "_slot_tokens", "_spare", "assembly", "cut", "duplicates", "median",
+        "packed", "reached", "skipped", "with_room",
     )  # fmt: skip
 
     def __init__(self, rows: Rows, slot_tokens: int, *, merging: bool, equal_texts: bool) -> None:
@@ -45,6 +46,7 @@ class Filling:
         self._rows, self._slot_tokens = rows, slot_tokens
         self.median = sorted(rows.tokens)[(len(rows.tokens) - 1) // 2] if rows.tokens else 0
         self._skipped_at: dict[tuple[str, int], list[int]] = {}
+        self._spare: _Spare | None = None
 
     @property
     def left(self) -> int:
@@ -74,7 +76,7 @@ class Filling:
         """
         # Plain and long, because it takes a third of the time of packing. Most hits share nothing with what is packed.
         assembly, packed = self.assembly, self.packed
-        tokens, chunk_ids, doc_ids = self._rows.tokens, self._rows.chunk_ids, self._rows.doc_ids
+        tokens, chunk_ids, owners = self._rows.tokens, self._rows.chunk_ids, self._rows.documents
         documents, lengths, of_length = assembly.documents, assembly.lengths, assembly.of_length
         seen = {chunk_ids[0]}
         left, room = self.left, self._room()
@@ -83,7 +85,7 @@ class Filling:
                 return
             self.reached = place + 1
             chunk_id = chunk_ids[place]
-            apart = doc_ids[place] not in documents and lengths[place] not in of_length
+            apart = owners[place] not in documents and lengths[place] not in of_length
             if chunk_id in seen or (not apart and assembly.shows(place)):
                 self.duplicates += 1
                 continue
@@ -132,18 +134,28 @@ class Filling:
 
     def _goes_in(self, place: int) -> bool:
         """Pack the hit where it fits, in the place of smaller chunks whose text it holds; whether it did."""
+        inside = self.assembly.within(place)
+        if not self._fits(place, inside):
+            return False
+        for each in inside:
+            self.assembly.take(each)
+        self.assembly.put(place)
+        self.packed[place] = min([place, *map(self.packed.pop, inside)])
+        self.duplicates += len(inside)
+        return True
+
+    def _fits(self, place: int, inside: list[int]) -> bool:
+        """Whether there is room for what the hit adds in the place of these packed chunks."""
         assembly = self.assembly
-        inside = assembly.within(place)
+        if not inside:
+            return assembly.price(place) <= self.left
+        if assembly.least_price(place, inside) > self.left:
+            return False
         for each in inside:
             assembly.take(each)
         fits = assembly.price(place) <= self.left
-        if fits:
-            assembly.put(place)
-            self.packed[place] = min([place, *map(self.packed.pop, inside)])
-            self.duplicates += len(inside)
-        else:
-            for each in reversed(inside):
-                assembly.put(each)
+        for each in reversed(inside):
+            assembly.put(each)
         return fits
 
     def _try_again(self, place: int, room: int, limit: int | None) -> None:
@@ -151,25 +163,70 @@ class Filling:
 
         That is so for the skipped neighbours of what went in, which are cheaper now, and for everything where merging
         left more room than there was.
+
+        Args:
+            place: what went in.
+            room: what there was before.
+            limit: most hits to pack.
         """
         waiting: list[int] = []
+        went_in, grown = True, False
         while self.skipped and len(self.packed) != limit:
-            new = self.skipped if self._room() > room else self._skipped_neighbours(place)
+            new: list[int] = []
+            if went_in:
+                new += self._skipped_neighbours(place)
+                if self._room() > room:
+                    grown = True
+                    new += self._spare_costs().entangled
+            if grown and (first := self._spare_costs().costs.first(self.left)) is not None:
+                new.append(first)
+            elif not new and not waiting:
+                return
             if new:
                 waiting = sorted({*waiting, *new}, reverse=True)
-            while waiting:
-                place, room = waiting.pop(), self._room()
-                if not self.assembly.shows(place) and self._goes_in(place):
-                    del self.skipped[place]
-                    break
-            else:
-                return
+            candidate, now = waiting.pop(), self._room()
+            went_in = candidate in self.skipped and not self.assembly.shows(candidate) and self._goes_in(candidate)
+            if went_in:
+                del self.skipped[candidate]
+                place, room = candidate, now
+            self._note_cost(candidate)
+
+    def _spare_costs(self) -> _Spare:
+        """What is known of the skipped hits; made when room has grown for the first time, which it mostly never does.
+
+        Made anew where the number of the next block has become shorter, because then all of them are cheaper.
+        """
+        digits = extra_number_tokens(self.assembly.blocks + 1)
+        if self._spare is None or digits < self._spare.digits:
+            self._spare = _Spare(len(self._rows.tokens), digits, self._rows.nested_documents())
+            for place in self.skipped:
+                self._note_cost(place)
+        return self._spare
+
+    def _note_cost(self, place: int) -> None:
+        """Remember what a skipped hit would add now; what chunks inside it cost changes with each, so it is listed."""
+        spare = self._spare
+        if spare is None:
+            return
+        if self._rows.documents[place] in spare.nested:
+            if place in self.skipped and place not in spare.entangled:
+                spare.entangled.append(place)
+        elif place in self.skipped and not self.assembly.shows(place):
+            spare.costs.put(place, self.assembly.price(place))
+        else:
+            spare.costs.drop(place)
+
+    def something_would_fit(self) -> bool:
+        """Whether a skipped hit would go in if one more were allowed."""
+        assembly = self.assembly
+        return any(not assembly.shows(place) and self._fits(place, assembly.within(place)) for place in self.skipped)
 
     def _skip(self, place: int) -> None:
         self.skipped[place] = None
         index = self._rows.indexes[place]
         if self._siblings and index is not None:
             self._skipped_at.setdefault((self._rows.lines[place], index), []).append(place)
+        self._note_cost(place)
 
     def _skipped_neighbours(self, place: int) -> list[int]:
         line, index = self._rows.lines[place], self._rows.indexes[place]
@@ -177,3 +234,22 @@ class Filling:
             return []
         near = (*self._skipped_at.get((line, index - 1), ()), *self._skipped_at.get((line, index + 1), ()))
         return [place for place in near if place in self.skipped]
+
+
+class _Spare:
+    """What the skipped hits would add, for the case that room grows.
+
+    Attributes:
+        costs: by place, of those whose cost changes only through their neighbours.
+        entangled: the places of the others: in their documents chunks hold one another.
+        nested: these documents.
+        digits: tokens that the number of the next block cost when this was made.
+    """
+
+    __slots__ = ("costs", "digits", "entangled", "nested")
+
+    def __init__(self, places: int, digits: int, nested: set[str]) -> None:
+        self.costs = Costs(places)
+        self.entangled: list[int] = []
+        self.nested = nested
+        self.digits = digits

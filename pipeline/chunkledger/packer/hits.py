@@ -2,27 +2,57 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 Column = Callable[[str], object]
 """A function from the name of a column to its value in one hit; None stands for a missing column."""
 
-NESTED = ("metadata", "meta", "payload", "properties", "_source", "entity")
+NESTED = (
+    "metadata", "meta", "payload", "properties", "_source", "entity", "fields", "langchain_metadata",
+)  # fmt: skip
 """Where stores and frameworks keep what was stored beside a text: LangChain, LlamaIndex and Pinecone, Haystack, Qdrant,
-Weaviate, Elasticsearch and OpenSearch, Milvus, in this order."""
+Weaviate, Elasticsearch and OpenSearch, Milvus, Redis, SQL tables of LangChain, in this order."""
 
 _COUNTS = ("rendered_tokens", "token_count")
 _OUTSIDE = {
-    "chunk_id": ("id", "id_", "_id"),
+    "chunk_id": ("id", "id_", "_id", "uuid"),
     "text": ("page_content", "content"),
 }
 """Columns that may lie elsewhere than the counts, and what frameworks call them in the hit itself."""
+
+_DEEPEST = 3  # a store's result that holds a framework's document that holds metadata
+
+
+class Nested:
+    """Columns that lie in one place, with chunk_id and text wherever they are.
+
+    Attributes:
+        inner: the place where the counts lie, or the hit itself where there are none.
+        own: the hit itself, and further places.
+    """
+
+    __slots__ = ("inner", "own")
+
+    def __init__(self, inner: Column, own: Sequence[Column]) -> None:
+        self.inner, self.own = inner, own
+
+    def __call__(self, name: str) -> object:
+        """The value of a column; None where it is missing."""
+        value = self.inner(name)
+        if value is not None or name not in _OUTSIDE:
+            return value
+        places = [*((name, read) for read in self.own), *((other, self.own[0]) for other in _OUTSIDE[name])]
+        value = next((value for other, read in places if (value := read(other)) is not None), None)
+        return str(value) if name == "chunk_id" and value is not None else value
 
 
 def columns_of(hits: Iterable[object]) -> list[Column]:
     """How to read each hit, as `column_of` does."""
     # Most hits are whole rows; what `column_of` would say of them is written out here, which saves a call for each.
-    return [hit.get if type(hit) is dict and "rendered_tokens" in hit else column_of(hit) for hit in hits]
+    return [
+        hit.get if type(hit) is dict and "rendered_tokens" in hit and "chunk_id" in hit else column_of(hit)
+        for hit in hits
+    ]
 
 
 def column_of(hit: object) -> Column:
@@ -41,11 +71,29 @@ def column_of(hit: object) -> Column:
     if type(hit) is tuple and len(hit) == 2:
         return column_of(hit[0])
     own = _reader(hit)
+    if type(hit) is not dict:
+        # Attributes that are missing are dear to ask for, so where frameworks keep their metadata comes first.
+        for place in NESTED[:3]:
+            inner = own(place)
+            if type(inner) is dict and "rendered_tokens" in inner and own("rendered_tokens") is None:
+                return Nested(inner.get, (own,))
     if _has_counts(own):
-        return own
-    nested = [_reader(value) for place in NESTED if _is_nested(value := own(place))]
-    counted = [inner for inner in nested if _has_counts(inner)]
-    return _looked_for(own, [*counted[:1], own] if counted else [own, *nested])
+        return Nested(own, (own,))
+    found: list[Column] = []
+    for inner in _inside(own, _DEEPEST):
+        if _has_counts(inner):
+            return Nested(inner, (own, *found))
+        found.append(inner)
+    return Nested(own, (own, *found))
+
+
+def _inside(own: Column, depth: int) -> Iterator[Column]:
+    """What is nested in a hit, the outermost first."""
+    inner = [_reader(value) for place in NESTED if _is_nested(value := own(place))]
+    yield from inner
+    if depth > 1:
+        for each in inner:
+            yield from _inside(each, depth - 1)
 
 
 def _is_nested(value: object) -> bool:
@@ -63,20 +111,6 @@ def _reader(hit: object) -> Column:
         columns: dict[str, object] = dict(hit)  # type: ignore[call-overload]
         return columns.get
     return lambda name: getattr(hit, name, None)
-
-
-def _looked_for(own: Column, readers: Sequence[Column]) -> Column:
-    """Columns of the first reader; chunk_id and text of the first that has one, else what frameworks call them."""
-
-    def column(name: str) -> object:
-        value = readers[0](name)
-        if value is not None or name not in _OUTSIDE:
-            return value
-        places = [*((name, read) for read in readers[1:]), *((other, own) for other in _OUTSIDE[name])]
-        value = next((value for other, read in places if (value := read(other)) is not None), None)
-        return str(value) if name == "chunk_id" and value is not None else value
-
-    return column
 
 
 def fault(rank: int, column: Column, what: object) -> ValueError:

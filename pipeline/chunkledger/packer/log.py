@@ -38,7 +38,7 @@ class PackLog(Frozen):
 
             - `no_more_candidates`: every hit was packed or is a duplicate of one that was.
             - `full`: at most 2 % of the slot (`pack.FULL_SHARE`) was left.
-            - `max_chunks`: as many hits as allowed were packed, and hits that were not reached remain.
+            - `max_chunks`: as many hits as allowed were packed, and hits remain that were not reached or would fit.
             - `nothing_fits`: every hit that was not packed would add more than what was left. With `on_miss="stop"`
               that is the one hit that ended the pass.
         encoding: the encoding of all counts.
@@ -189,8 +189,10 @@ def check_names(fields: Iterable[str]) -> None:
     """Refuse fields of the caller that the record has itself.
 
     Raises:
-        ValueError: there is one; the message names it.
+        ValueError: there is one, or one whose name is no string; the message names it.
     """
+    if odd := [name for name in fields if not isinstance(name, str)]:
+        raise ValueError(f"a field of the log is named {odd[0]!r}; names must be strings")
     if clash := [name for name in fields if name in _OWN]:
         raise ValueError(f"the log has its own {', '.join(clash)}; give these fields other names")
 

@@ -33,7 +33,7 @@ def order(packed: Packed, how: str) -> Packed:
 
     ['c1', 'c3', 'c4', 'c2']
     """
-    if how not in ORDERS:
+    if not isinstance(how, str) or how not in ORDERS:
         raise ValueError(f"unknown order {how!r}; there are: {', '.join(ORDERS)}")
     numbers = {block.rank: number for number, block in enumerate(packed.blocks, 1)}
     ranked = sorted(packed.blocks, key=lambda block: block.rank)

@@ -61,8 +61,8 @@ def pack(
         hits: in rank order; mappings or objects that carry the ledger's columns themselves, in their metadata, meta or
             payload. chunk_id, doc_id, encoding, template and rendered_tokens must be there. With chunk_index,
             char_start, char_end, body_tokens, joined_tokens, gap_after, overlap_chars and context neighbours are
-            merged; with boundary_chars, boundary_kinds and boundary_rendered_tokens chunks can be cut. Text and
-            heading_path are not needed before `render`.
+            merged; with boundary_chars, boundary_kinds and boundary_rendered_tokens chunks can be cut. `render` needs
+            text, context and heading_path as they were counted; a list that is missing is taken as empty.
         slot_tokens: tokens that the blocks may take, as `Slot.tokens` computes it.
         encoding: the tokenizer of the model that reads the prompt; every hit must have been counted with it.
         template: the template that every hit must have been counted for; None takes that of the first.
@@ -91,13 +91,15 @@ def pack(
     slot_tokens = whole_number("slot_tokens", slot_tokens, at_least=1)
     limit = None if max_chunks is None else whole_number("max_chunks", max_chunks, at_least=1)
     overhead = None if overhead_tokens is None else whole_number("overhead_tokens", overhead_tokens, at_least=0)
-    _check_options(on_miss, truncate, boundary_kinds, duplicates)
+    kinds = _checked_kinds(boundary_kinds)
+    _check_options(on_miss, truncate, duplicates)
+    _check_types(encoding, merge, log_fields, emit)
     extra = dict(log_fields or {})
     check_names(extra)
     rows = read_rows(hits, encoding, template, overhead)
     filling = Filling(rows, slot_tokens, merging=merge, equal_texts=duplicates == "text")
     if rows.tokens:
-        _fill(filling, limit, on_miss, truncate, tuple(boundary_kinds))
+        _fill(filling, limit, on_miss, truncate, kinds)
     blocks = _blocks(rows, filling)
     log = _log(rows, filling, blocks, slot_tokens, limit, encoding, extra, emitted=emit)
     if emit:
@@ -105,7 +107,7 @@ def pack(
     return Packed(blocks, log.used, slot_tokens, encoding, rows.template, log)
 
 
-def _check_options(on_miss: str, truncate: str, boundary_kinds: Collection[str], duplicates: str) -> None:
+def _check_options(on_miss: str, truncate: str, duplicates: str) -> None:
     for name, value, known in (
         ("on_miss", on_miss, ON_MISS),
         ("truncate", truncate, TRUNCATE),
@@ -113,8 +115,27 @@ def _check_options(on_miss: str, truncate: str, boundary_kinds: Collection[str],
     ):
         if value not in known:
             raise ValueError(f"{name} is {value!r}; it must be one of: {', '.join(known)}")
-    if isinstance(boundary_kinds, str) or not set(boundary_kinds) <= set(BOUNDARY_KINDS):
+
+
+def _check_types(encoding: object, merge: object, log_fields: object, emit: object) -> None:
+    if not isinstance(encoding, str) or not encoding:
+        raise ValueError(f"encoding is {encoding!r}; it must be the name of an encoding, as o200k_base")
+    for name, value in (("merge", merge), ("emit", emit)):
+        if not isinstance(value, bool):
+            raise ValueError(f"{name} is {value!r}; it must be True or False")
+    if log_fields is not None and not isinstance(log_fields, Mapping):
+        raise ValueError(f"log_fields is {log_fields!r}; it must be a mapping of names to values")
+
+
+def _checked_kinds(boundary_kinds: Collection[str]) -> tuple[str, ...]:
+    try:
+        kinds = () if isinstance(boundary_kinds, str) else tuple(boundary_kinds)
+        known = not isinstance(boundary_kinds, str) and set(kinds) <= set(BOUNDARY_KINDS)
+    except TypeError:
+        known = False
+    if not known:
         raise ValueError(f"boundary_kinds is {boundary_kinds!r}; it must be a list of: {', '.join(BOUNDARY_KINDS)}")
+    return kinds
 
 
 def _fill(filling: Filling, limit: int | None, on_miss: str, truncate: str, kinds: Collection[str]) -> None:
@@ -203,4 +224,6 @@ def _why_space_is_left(filling: Filling, slot_tokens: int, not_reached: int, *, 
         return "no_more_candidates"
     if filling.left <= FULL_SHARE * slot_tokens:
         return "full"
-    return "max_chunks" if at_limit and not_reached else "nothing_fits"
+    if at_limit and (not_reached or filling.something_would_fit()):
+        return "max_chunks"
+    return "nothing_fits"

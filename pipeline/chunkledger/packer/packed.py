@@ -8,7 +8,7 @@ from collections.abc import Callable
 from .frozen import Frozen
 from .hits import Column, column_of, fault
 from .log import PackLog
-from .values import counted
+from .values import counted, titles
 
 TYPE_CHECKING = False  # importing typing takes longer than importing the packer
 if TYPE_CHECKING:
@@ -83,6 +83,15 @@ class Block(namedtuple("Block", ("rank", "chunks", "tokens"))):
     def doc_id(self) -> str:
         """The document's id."""
         return self.chunks[0].doc_id
+
+    @property
+    def heading_path(self) -> list[str]:
+        """Titles from the document's root to the section of the first chunk; one string where they come joined.
+
+        Raises:
+            ValueError: it is something else.
+        """
+        return self.chunks[0].read(titles)
 
     @property
     def truncated(self) -> bool:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from .hits import Column
 from .packed import Block, Packed
-from .render import Template, render_block, template_named
-from .values import context, counted, gap_after, overlap_chars, string, titles
+from .render import TEMPLATES, Template, render_block, template_named
+from .values import counted, gap_after, overlap_chars, string, titles
 
 
 def render(packed: Packed) -> str:
@@ -14,7 +14,7 @@ def render(packed: Packed) -> str:
     Its token count is `packed.used_tokens`. An empty pack is the empty string.
 
     Raises:
-        ValueError: a row lacks its text, or has one of another length than its span, or a heading_path or context that
+        ValueError: a row lacks its text or context, has a text of another length than its span, or a heading_path that
             can't be; the message names rank and chunk_id. Or a template that this version does not know.
 
     >>> from chunkledger.packer import pack
@@ -27,10 +27,11 @@ def render(packed: Packed) -> str:
     """
     if not packed.blocks:
         return ""
-    if not packed.template:
+    if packed.template not in TEMPLATES and packed.log.used_is_estimate:
         raise ValueError(
             "these chunks were packed for a template of your own (overhead_tokens): write each block yourself, with "
-            "`block_text(block)`; or pack with template= and rows that were counted for it"
+            "`block_text(block)`, `block.heading_path` and TRUNCATION_MARKER where `block.truncated`; or pack with "
+            "template= and rows that were counted for it"
         )
     template = template_named(packed.template)
     return "".join(_rendered(number, block, template) for number, block in enumerate(packed.blocks, 1))
@@ -38,6 +39,9 @@ def render(packed: Packed) -> str:
 
 def block_text(block: Block) -> str:
     """The text that a block shows: of a cut chunk the part before the cut, of neighbours what they share once.
+
+    It is the document's text, as it is: `render` makes a template's own marks in it harmless and adds the marker of a
+    cut, and so must a template of your own.
 
     Raises:
         ValueError: a row lacks its text, or has one of another length than its span; it is named.
@@ -62,7 +66,7 @@ def _rendered(number: int, block: Block, template: Template) -> str:
         number=number,
         source=block.doc_id,
         heading_path=first.read(titles),
-        context=first.read(context),
+        context=first.read(lambda column: string(column, "context")),
         text=block_text(block),
         template=template,
         truncated=block.truncated,

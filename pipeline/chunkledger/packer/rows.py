@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from itertools import chain
 
 from .cuts import BOUNDARY_COLUMNS, are_parallel, boundaries
-from .hits import Column, columns_of, fault
+from .hits import Column, Nested, columns_of, fault
 from .values import counted, needed, string
 
 TYPE_CHECKING = False  # importing typing takes longer than importing the packer
@@ -16,16 +16,20 @@ if TYPE_CHECKING:
 
     Value = TypeVar("Value")
 
+_MARKER = 64
+"""Tokens that the truncation marker and its line end take at the very most."""
+
 _INT, _INT_OR_NONE, _STR = {int}, {int, type(None)}, {str}
 _NAMES = (
-    "chunk_id", "doc_id", "role", "encoding", "template", "rendered_tokens", "token_count", "body_tokens",
-    "joined_tokens", "chunk_index", "char_start", "char_end", "text", *BOUNDARY_COLUMNS,
+    "doc_id", "doc_sha256", "role", "settings_sha256", "encoding", "template", "rendered_tokens", "token_count",
+    "body_tokens", "joined_tokens", "chunk_index", "char_start", "char_end", *BOUNDARY_COLUMNS, "chunk_id", "text",
 )  # fmt: skip
 _COUNTS = {
     "body_tokens": 1, "token_count": 1, "joined_tokens": 1, "chunk_index": 0, "char_start": 0, "char_end": 0,
 }  # fmt: skip
 """Columns of whole numbers that may be missing, and the least that each can be."""
 _all_of = operator.itemgetter(*_NAMES)
+_all_nested = operator.itemgetter(*_NAMES[:-2])
 
 
 class Rows:
@@ -38,7 +42,8 @@ class Rows:
         columns: how to read each.
         chunk_ids: their chunk ids.
         doc_ids: their document ids.
-        lines: which sequence of chunks each belongs to: that of its role in its document.
+        documents: which document each is of: its id, and where hits of one id are of several versions, the version.
+        lines: which sequence of chunks each belongs to: of its document, its role and the settings it was made with.
         tokens: what each costs as a whole block with a number below 1,000.
         bodies: tokens of each text and the newline behind it; None where unknown.
         joined: tokens that each adds to a block that goes on with its successor; None where that is not exact.
@@ -50,8 +55,8 @@ class Rows:
     """
 
     __slots__ = (
-        "_read", "bodies", "chunk_ids", "columns", "doc_ids", "ends", "hits", "indexes", "joined", "lines", "shifts",
-        "starts", "template", "tokens",
+        "_read", "bodies", "chunk_ids", "columns", "doc_ids", "documents", "ends", "hits", "indexes", "joined", "lines",
+        "shifts", "starts", "template", "tokens",
     )  # fmt: skip
 
     def __init__(self, hits: list[object]) -> None:
@@ -61,10 +66,12 @@ class Rows:
         self._check_counted()
         self.chunk_ids = self._strings("chunk_id")
         self.doc_ids = self._strings("doc_id")
-        roles = self.values("role")
-        self.lines = self.doc_ids
-        if roles.count("chunk") < len(roles):
-            self.lines = [_line(doc_id, role) for doc_id, role in zip(self.doc_ids, roles, strict=True)]
+        self.documents = self.doc_ids
+        if len(set(zip(self.doc_ids, self._plain("doc_sha256"), strict=True))) > len(set(self.doc_ids)):
+            self.documents = _keys(self.doc_ids, self._plain("doc_sha256"))
+        self.lines = self.documents
+        if len(set(self._plain("role"))) > 1 or len(set(self._plain("settings_sha256"))) > 1:
+            self.lines = _keys(self.documents, self._plain("role"), self._plain("settings_sha256"))
         if not self._are_plain_counts():
             for name, at_least in _COUNTS.items():
                 self._read[name] = self.counts(name, at_least=at_least)
@@ -77,14 +84,41 @@ class Rows:
         self.shifts: dict[int, int] = {}
         self.template = ""
 
+    def _plain(self, name: str) -> Sequence[str]:
+        """A column that only tells hits apart; "" where it is missing."""
+        values = self.values(name)
+        return values if set(map(type, values)) <= _STR else ["" if value is None else str(value) for value in values]
+
+    def nested_documents(self) -> set[str]:
+        """Those documents in which the span of one hit holds that of another."""
+        spans = sorted(
+            (document, start, -end)
+            for document, start, end in zip(self.documents, self.starts, self.ends, strict=True)
+            if start is not None and end is not None
+        )
+        nested: set[str] = set()
+        last, reach = "", 0
+        for document, _, negative_end in spans:
+            if document == last and -negative_end <= reach:
+                nested.add(document)
+            reach = max(reach, -negative_end) if document == last else -negative_end
+            last = document
+        return nested
+
+    def largest_gap(self) -> int:
+        """The most tokens by which a gap costs more than the line end that stands in its place at a block's end."""
+        pairs = zip(self.joined, self.bodies, strict=True)
+        return max((joined - body for joined, body in pairs if joined and body and joined > body), default=0)
+
     def _check_counted(self) -> None:
         rendered, texts = self.values("rendered_tokens"), self.values("token_count")
         if None in rendered:
             for place, counts in enumerate(zip(rendered, texts, strict=True)):
                 if counts == (None, None):
                     what = (
-                        "it has no cached counts: hits must carry the ledger's columns, themselves or in their "
-                        "metadata, meta or payload, or get them by id from a count index (chunkledger.packer.counts)"
+                        f"it has no cached counts (it is a {type(self.hits[place]).__name__}): hits must carry the "
+                        "ledger's columns, themselves or in their metadata, meta or payload, or get them by id from a "
+                        "count index (chunkledger.packer.counts)"
                     )
                     raise fault(place + 1, self.columns[place], what)
 
@@ -111,6 +145,11 @@ class Rows:
             return read(self.columns[place])
         except ValueError as error:
             raise fault(place + 1, self.columns[place], error) from None
+
+    def contradiction(self, place: int, what: str) -> ValueError:
+        """The error that says which columns of a hit can't belong to one chunk."""
+        why = f"{what}; they contradict each other: take all columns from one ledger"
+        return fault(place + 1, self.columns[place], why)
 
     def body(self, place: int) -> int:
         """Tokens of the text of a chunk that has neighbours in its block, which needs all its counts."""
@@ -166,6 +205,11 @@ def read_rows(hits: Iterable[object], encoding: str, template: str | None, overh
     >>> read_rows([row], "o200k_base", None, None).tokens
     (9,)
     """
+    if hits is None or isinstance(hits, (str, bytes, Mapping)) or hasattr(hits, "columns"):
+        raise ValueError(
+            f"hits is a {type(hits).__name__}; it must be a list of hits in rank order (of a table, its rows: "
+            "`.to_dict('records')`, `.to_dicts()`, `.to_pylist()`)"
+        )
     rows = Rows(list(hits))
     _check_encoding(rows, encoding)
     if overhead_tokens is None:
@@ -177,6 +221,12 @@ def read_rows(hits: Iterable[object], encoding: str, template: str | None, overh
     if not are_parallel(chars, kinds, tokens, rows.starts, rows.ends):
         for place in range(len(rows.hits)):
             rows.at(place, boundaries)
+    for place, (costs, whole) in enumerate(zip(tokens, rows.tokens, strict=True)):
+        if type(costs) is not list or not costs or place in rows.shifts:
+            continue
+        if type(costs[-1]) is int and costs[-1] > whole + _MARKER:
+            what = f"boundary_rendered_tokens has {costs[-1]} and rendered_tokens, of the whole block, is {whole}"
+            raise rows.contradiction(place, what)
     return rows
 
 
@@ -184,18 +234,23 @@ def _transposed(hits: list[object], columns: list[Column]) -> Iterable[Sequence[
     """The columns of `_NAMES`."""
     if not hits:
         return [()] * len(_NAMES)
+    return zip(*map(_record, hits, columns), strict=True)
+
+
+def _record(hit: object, column: Column) -> tuple[object, ...]:
+    """The values of `_NAMES`; one call for all of them, where the hit is a whole row, halves the time of packing."""
     try:
-        # One call for all columns of a hit that is a whole row halves the time of packing.
-        records = [_all_of(hit) for hit in hits if type(hit) is dict]
+        if type(hit) is dict:
+            return _all_of(hit)  # type: ignore[no-any-return]
+        if type(column) is Nested and type(row := getattr(column.inner, "__self__", None)) is dict:
+            return (*_all_nested(row), column("chunk_id"), column("text"))
     except KeyError:
-        records = []
-    if len(records) < len(hits):
-        records = [tuple(map(column, _NAMES)) for column in columns]
-    return zip(*records, strict=True)
+        pass
+    return tuple(map(column, _NAMES))
 
 
-def _line(doc_id: str, role: object) -> str:
-    return doc_id if role in ("chunk", None) else f"{role}\0{doc_id}"
+def _keys(*columns: Sequence[str]) -> list[str]:
+    return list(map("\0".join, zip(*columns, strict=True)))
 
 
 def _check_encoding(rows: Rows, encoding: str) -> None:
@@ -218,12 +273,14 @@ def _take_exact(rows: Rows, template: str | None) -> None:
     found = rows.values("template")
     wanted = template or (rows.at(0, lambda column: string(column, "template")) if found else "")
 
+    why = "was asked for" if template else "is that of rank 1"
+
     def check(column: Column) -> None:
         counted_for = string(column, "template")
         if counted_for != wanted:
             raise ValueError(
-                f"its tokens are counts of template {counted_for!r}, but {wanted!r} was asked for or is that of rank "
-                "1; pack hits of one template, ingest again with one, or pass overhead_tokens for an estimate"
+                f"its tokens are counts of template {counted_for!r}, but {wanted!r} {why}; pack hits of one template, "
+                "ingest again with one, or pass overhead_tokens for an estimate"
             )
 
     if found.count(wanted) < len(found):
@@ -255,13 +312,19 @@ def _take_estimates(rows: Rows, template: str | None, overhead_tokens: int) -> N
 
 def _check_counts(rows: Rows) -> None:
     """Refuse counts that can't belong to one chunk: a block is more than its text, a span is not empty."""
-    for name, parts in (("body_tokens", rows.bodies), ("token_count", rows.values("token_count"))):
+    texts = rows.values("token_count")
+    for name, parts in (("body_tokens", rows.bodies), ("token_count", texts)):
         if (place := _first_not_below(parts, rows.tokens, rows.shifts)) is not None:
             what = f"{name} is {parts[place]} and rendered_tokens, which holds it, is {rows.tokens[place]}"
-            raise _contradiction(rows, place, what)
+            raise rows.contradiction(place, what)
+    for place, (text, body) in enumerate(zip(texts, rows.bodies, strict=True)):
+        # A line end can save a few tokens of what stands before it, never this many.
+        if text and body and text > body + body // 8 + 8:
+            what = f"token_count is {text} and body_tokens, which is of the same text and a line end, is {body}"
+            raise rows.contradiction(place, what)
     if (place := _first_not_below(rows.starts, rows.ends, ())) is not None:
         what = f"char_start is {rows.starts[place]} and char_end is {rows.ends[place]}"
-        raise _contradiction(rows, place, what)
+        raise rows.contradiction(place, what)
 
 
 def _first_not_below(
@@ -277,9 +340,3 @@ def _first_not_below(
         if small is not None and large is not None and small >= large and place not in left_out:
             return place
     return None
-
-
-def _contradiction(rows: Rows, place: int, what: str) -> ValueError:
-    return fault(
-        place + 1, rows.columns[place], f"{what}; they contradict each other: take all columns from one ledger"
-    )

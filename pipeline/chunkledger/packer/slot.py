@@ -33,7 +33,8 @@ def whole_number(name: str, value: object, *, at_least: int) -> int:
     except TypeError:
         number = None
     if number is None or number < at_least:
-        raise ValueError(f"{name} is {value!r}: it must be a whole number of at least {at_least}")
+        hint = "; give its .tokens" if isinstance(value, Slot) else ""
+        raise ValueError(f"{name} is {value!r}: it must be a whole number of at least {at_least}{hint}")
     return number
 
 
@@ -165,6 +166,8 @@ def ceiling(budget: int, chunk_tokens: int, overhead_tokens: int = 0) -> int:
 
 
 def _margin(margin: int | float) -> int | float:
+    if hasattr(margin, "__float__") and not hasattr(margin, "__index__"):
+        margin = float(margin)  # numpy's, Decimal and Fraction are shares too
     if not isinstance(margin, float):
         return whole_number("margin", margin, at_least=0)
     if not 0 <= margin < 1:

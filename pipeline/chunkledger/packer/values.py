@@ -130,7 +130,9 @@ def whole_numbers(column: Column, name: str) -> list[int]:
     except TypeError:
         pass
     try:
-        return [stored_number(name, value, at_least=0) for value in values]
+        # Some stores keep lists of strings only.
+        plain = [int(value) if isinstance(value, str) and value.isdecimal() else value for value in values]
+        return [stored_number(name, value, at_least=0) for value in plain]
     except ValueError:
         raise ValueError(f"{name} is {values!r}; it must be whole numbers, as in the ledger") from None
 
@@ -163,9 +165,9 @@ def gap_after(column: Column) -> str:
     return optional_string(column, "gap_after")
 
 
-def context(column: Column) -> str:
-    """The repeated structure that stands before the text; "" where it is missing."""
-    return optional_string(column, "context")
+def known_context(column: Column) -> str | None:
+    """The repeated structure that stands before the text; None where it is missing, which is not the same as none."""
+    return string(column, "context") if known(column("context")) else None
 
 
 def overlap_chars(column: Column) -> int:

@@ -18,9 +18,14 @@ _SCRIPTS = (
     ("el", re.compile("[\u0370-\u03ff]")),
     ("th", re.compile("[\u0e00-\u0e7f]")),
 )
+_OPENING = "\"'\u201c\u2018\u00ab([*_~<"
+_UNFINISHED = re.compile(r"[.?!]`+$|^\(?\d{1,3}[.)]$")
+"""Ends that are none: a mark inside of code, a numeral that is all there is."""
+_ABBREVIATED = re.compile(r"(?:^|[\s(])[A-Za-z]{1,6}\.$")
 _SHARE = 0.1
 """A script counts as the text's own from this share of the characters; Latin words stand in most technical prose."""
 _SAMPLE = 2000
+_TAIL = 40  # characters on both sides of an end that say whether it is one
 _WINDOW, _LARGEST_WINDOW = 4_096, 8_192
 """Characters that are split into sentences at once, and at the most where no sentence ends before."""
 
@@ -43,11 +48,17 @@ def language_of(text: str) -> str:
 def sentence_spans(text: str, language: str | None = None) -> list[tuple[int, int]]:
     """Start and end of each sentence, in code points, blanks around it left out.
 
+    What sentencex takes for an end is none where a lower-case letter follows, where the mark stands in code ("the dot
+    `.` matches"), behind a lone numeral, and between a short word and a figure ("Eq. 4"): a cut there would be
+    mid-sentence, while a missed end only means that the next one is taken.
+
     A long text is split window by window, each from the start of the last sentence of the one before, because
     sentencex takes time that grows with the square of the length: 15 s for 200,000 Chinese characters in one line.
 
     >>> sentence_spans("Dr. Ito left. It rained.")
     [(0, 13), (14, 24)]
+    >>> sentence_spans("The dot `.` matches all. See Eq. 4 for it.")
+    [(0, 24), (25, 42)]
     """
     rules = language or language_of(text)
     spans: list[tuple[int, int]] = []
@@ -66,7 +77,26 @@ def sentence_spans(text: str, language: str | None = None) -> list[tuple[int, in
         else:
             begun = found[0][0] if found else begun
             start += width
-    return spans if begun < 0 else [*spans, (begun, len(text.rstrip()))]
+    return _joined(text, spans if begun < 0 else [*spans, (begun, len(text.rstrip()))])
+
+
+def _joined(text: str, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    joined = spans[:1]
+    for start, end in spans[1:]:
+        before = joined[-1]
+        if _goes_on(text[max(before[0], before[1] - _TAIL) : before[1]], text[start : start + _TAIL]):
+            joined[-1] = before[0], end
+        else:
+            joined.append((start, end))
+    return joined
+
+
+def _goes_on(before: str, after: str) -> bool:
+    """Whether the sentence that seems to end with `before` goes on with `after`."""
+    first = after.lstrip(_OPENING)[:1]
+    if first.islower() or _UNFINISHED.search(before):
+        return True
+    return first.isdigit() and _ABBREVIATED.search(before) is not None
 
 
 def _window_spans(text: str, rules: str) -> list[tuple[int, int]]:
