@@ -217,6 +217,30 @@ def test_work_is_linear_where_everything_is_merged() -> None:
     assert reads[1] < 2.1 * reads[0]
 
 
+def test_work_is_linear_where_blocks_are_joined_again_and_again() -> None:
+    """Chunks that join two blocks leave more room each time, and not every skipped hit is looked at for it."""
+
+    class Counting(dict[str, object]):
+        reads = 0
+
+        def get(self, name: str, default: object = None) -> object:
+            Counting.reads += 1
+            return super().get(name, default)
+
+    reads = []
+    for count in (200, 400):
+        hits = line(*["Text."] * count)
+        for hit in hits[1::2]:
+            hit |= {"body_tokens": 1, "token_count": 1, "rendered_tokens": 31, "joined_tokens": 1}
+        large = [row(f"large{n}", 1_000_000, doc_id=f"{n}.md") for n in range(count)]
+        Counting.reads = 0
+        ranked = [*map(Counting, hits[::2]), *map(Counting, large), *map(Counting, hits[1::2])]
+        packed = pack(ranked, 40 * count, encoding="o200k_base", duplicates="chunk")
+        assert (packed.log.merged, packed.log.skipped_for_size) == (count - 1, count)
+        reads.append(Counting.reads)
+    assert reads[1] < 2.2 * reads[0]
+
+
 def test_cut_needs_no_neighbours() -> None:
     """A row without any of the columns of merging is cut as before."""
     packed = pack([cuttable(500, (10, "section", 40)), *rows(20)[:0]], 100, encoding="o200k_base")

@@ -106,7 +106,7 @@ def test_id_that_is_no_string_is_named() -> None:
         ({"token_count": 21}, "token_count is 21 and rendered_tokens, which holds it, is 20; they contradict"),
         (
             {"token_count": 19, "body_tokens": 9},
-            "token_count is 19 and body_tokens, which is of the same text and a line",
+            "token_count is 19 and body_tokens, of the same text and a line end, is 9",
         ),
         (
             {"boundary_chars": [3], "boundary_kinds": ["section"], "boundary_rendered_tokens": [9_000]},

@@ -116,3 +116,21 @@ def test_work_grows_with_the_length_and_not_with_its_square(monkeypatch: pytest.
     sentence_spans(text)
     assert max(lengths) <= 32_768
     assert sum(lengths) <= 2 * len(text) + 32_768
+
+
+@pytest.mark.parametrize(
+    ("text", "sentences"),
+    [
+        ("The dot `.` matches all. Really.", ["The dot `.` matches all.", "Really."]),
+        ("Ends in `code?` The next one.", ["Ends in `code?` The next one."]),
+        ("Version 2. is out. Take it.", ["Version 2. is out.", "Take it."]),
+        ("See Eq. 4 and approx. 10 more. Done.", ["See Eq. 4 and approx. 10 more.", "Done."]),
+        ("3. Hold the lid. Turn it.", ["3. Hold the lid.", "Turn it."]),
+        ("In 2019. The rate fell.", ["In 2019.", "The rate fell."]),
+        ("Er kam. Ärger gab es. und so weiter.", ["Er kam.", "Ärger gab es. und so weiter."]),
+        ("\u732b\u306f\u597d\u304d\u3002\u72ac\u3082\u3002", ["\u732b\u306f\u597d\u304d\u3002", "\u72ac\u3082\u3002"]),
+    ],
+)
+def test_what_only_looks_like_an_end_is_none(text: str, sentences: list[str]) -> None:
+    """A mark in code, a lone numeral, an abbreviation before a figure, and a lower-case letter go on."""
+    assert [text[start:end] for start, end in sentence_spans(text)] == sentences

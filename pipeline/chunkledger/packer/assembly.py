@@ -9,6 +9,8 @@ from .rows import Rows
 from .shown import Shown
 from .values import gap_after, known_context, overlap_chars, titles
 
+_STR = {str}
+
 
 class Assembly:
     """Packed chunks as blocks. A chunk is named by its place, the 0-based index into the ranking.
@@ -33,8 +35,9 @@ class Assembly:
         self._lines: dict[str, dict[int, int]] = {}
         self._shown: dict[str, Shown] = {}
         self.documents: dict[str, list[int]] = {}
-        texts = rows.values("text") if equal_texts else [""] * len(rows.hits)
-        self._texts = [text if isinstance(text, str) else "" for text in texts]
+        self._texts: Sequence[str] = rows.values("text") if equal_texts else [""] * len(rows.hits)
+        if not set(map(type, self._texts)) <= _STR:
+            self._texts = [text if isinstance(text, str) else "" for text in self._texts]
         self.lengths = list(map(len, self._texts))
         self.of_length: dict[int, list[int]] = {}
         self._by_text: dict[str, list[int]] = {}
@@ -42,6 +45,15 @@ class Assembly:
     def price(self, place: int) -> int:
         """What the prompt grows by with this chunk; below 0 where it saves more by joining two blocks."""
         return self._price(place, *self._neighbours(place))
+
+    def put_within(self, place: int, tokens: int) -> bool:
+        """Add a whole chunk if the prompt grows by at most so many tokens; whether it did."""
+        before, after = self._neighbours(place)
+        price = self._price(place, before, after)
+        if price > tokens:
+            return False
+        self._add(place, before, after, price)
+        return True
 
     def least_price(self, place: int, inside: Sequence[int]) -> int:
         """What the prompt grows by at least with this chunk in the place of those inside it; soon computed.
@@ -55,7 +67,10 @@ class Assembly:
     def put(self, place: int) -> None:
         """Add a whole chunk."""
         before, after = self._neighbours(place)
-        self.used += self._price(place, before, after)
+        self._add(place, before, after, self._price(place, before, after))
+
+    def _add(self, place: int, before: int | None, after: int | None, price: int) -> None:
+        self.used += price
         self.blocks += 1 - (before is not None) - (after is not None)
         self._note(place)
 
@@ -93,35 +108,40 @@ class Assembly:
         self.used -= self._price(place, before, after)
         self._shown_in(rows.documents[place]).take(rows.starts[place], rows.ends[place], place)  # type: ignore[arg-type]
 
-    def shows(self, place: int, chars: int | None = None) -> bool:
-        """Whether all of a chunk's text, or its first `chars` code points, is shown.
+    def adds(self, place: int) -> list[int] | None:
+        """The packed whole chunks that lie within a chunk; None where the prompt shows all of the chunk already.
 
-        By its span in the same document, or, where equal texts count, by a packed chunk of the same text, context and
-        heading path.
+        It does by the chunk's span in the same document, or, where equal texts count, by a packed chunk of the same
+        text, context and heading path.
         """
         rows = self._rows
-        doc_id, start, end = rows.documents[place], rows.starts[place], rows.ends[place]
-        if start is not None and end is not None and doc_id in self.documents:  # noqa: SIM102 (two questions)
-            if self._shown_in(doc_id).holds(start, end if chars is None else start + chars):
-                return True
+        document, start, end = rows.documents[place], rows.starts[place], rows.ends[place]
+        inside: list[int] = []
+        if start is not None and end is not None and document in self.documents:
+            shown = self._shown_in(document)
+            if shown.holds(start, end):
+                return None
+            inside = shown.within(start, end)
         length = self.lengths[place]
-        if chars is not None or not length or length not in self.of_length:
+        return None if length and length in self.of_length and self._is_said(place, length) else inside
+
+    def shows_start(self, place: int, chars: int) -> bool:
+        """Whether the prompt shows the first `chars` code points of a chunk."""
+        document, start = self._rows.documents[place], self._rows.starts[place]
+        if start is None or document not in self.documents:
             return False
+        return self._shown_in(document).holds(start, start + chars)
+
+    def _is_said(self, place: int, length: int) -> bool:
         for other in self.of_length[length]:  # hashed only now that a second text is as long
             self._by_text.setdefault(self._texts[other], []).append(other)
         self.of_length[length].clear()
         return any(self._equal(place, other) for other in self._by_text.get(self._texts[place], ()))
 
-    def within(self, place: int) -> list[int]:
-        """The packed whole chunks whose text lies within that of this one."""
-        doc_id, start, end = self._rows.documents[place], self._rows.starts[place], self._rows.ends[place]
-        if start is None or end is None or doc_id not in self.documents:
-            return []
-        return self._shown_in(doc_id).within(start, end)
-
     def runs(self, packed: Iterable[int]) -> list[list[int]]:
         """The blocks of these chunks, which are all that are packed: lists of places in reading order."""
-        runs = [[place] for place in packed if not self._stands_in_line(place)]
+        in_line = {place for line in self._lines.values() for place in line.values()}
+        runs = [[place] for place in packed if place not in in_line]
         for line in self._lines.values():
             run: list[int] = []
             for index in sorted(line):
@@ -182,14 +202,18 @@ class Assembly:
 
     def _shown_in(self, doc_id: str) -> Shown:
         """What is shown of a document; made when a second chunk of it comes, which it mostly does not."""
-        rows, shown = self._rows, self._shown.setdefault(doc_id, Shown())
-        new = self.documents.setdefault(doc_id, [])
-        for place in new:
-            start, end = rows.starts[place], rows.ends[place]
-            if start is not None and end is not None:
-                shown.add(start, end + len(rows.at(place, gap_after)))
-                shown.put(start, end, place)
-        new.clear()
+        shown, new = self._shown.get(doc_id), self.documents.get(doc_id)
+        if shown is None:
+            shown = self._shown[doc_id] = Shown()
+            new = self.documents.setdefault(doc_id, [])
+        if new:
+            rows = self._rows
+            for place in new:
+                start, end = rows.starts[place], rows.ends[place]
+                if start is not None and end is not None:
+                    shown.add(start, end + len(rows.at(place, gap_after)))
+                    shown.put(start, end, place)
+            new.clear()
         return shown
 
     def _equal(self, place: int, other: int) -> bool:

@@ -14,6 +14,8 @@ TYPE_CHECKING = False  # importing typing takes longer than importing the packer
 if TYPE_CHECKING:
     from typing import Any
 
+    from .rows import Rows
+
 _LIST, _NONE = {list}, {type(None)}
 
 BOUNDARY_KINDS = ("section", "paragraph", "list_item", "table_row", "code_group", "sentence")
@@ -21,6 +23,9 @@ BOUNDARY_KINDS = ("section", "paragraph", "list_item", "table_row", "code_group"
 
 BOUNDARY_COLUMNS = ("boundary_chars", "boundary_kinds", "boundary_rendered_tokens")
 """Parallel lists: offsets into the text, what ends there, tokens of the block cut there."""
+
+MARKER_TOKENS = 64
+"""More than the truncation marker and its line end take; no cut block is so much larger than the whole one."""
 
 STRUCTURAL_KINDS = BOUNDARY_KINDS[:-1]
 """Where chunks are cut unless sentences are asked for too."""
@@ -64,23 +69,16 @@ def boundaries(column: Column) -> tuple[list[int], list[object], list[int]]:
     return chars, kinds, tokens
 
 
-def are_parallel(
-    chars: Sequence[Any],
-    kinds: Sequence[Any],
-    tokens: Sequence[Any],
-    starts: Sequence[int | None],
-    ends: Sequence[int | None],
-) -> bool:
-    """Whether the boundaries of all chunks are lists, parallel, and within their texts.
+def are_parallel(chars: Sequence[Any], kinds: Sequence[Any], tokens: Sequence[Any], rows: Rows) -> bool:
+    """Whether the boundaries of all chunks are lists, parallel, within their texts and no dearer than their chunks.
 
     What stands in the lists is looked at where a chunk is cut: for all chunks that would take as long as packing them.
 
     Args:
-        chars: boundary_chars of each chunk, and so on.
+        chars: boundary_chars of each chunk.
         kinds: boundary_kinds.
         tokens: boundary_rendered_tokens.
-        starts: char_start.
-        ends: char_end.
+        rows: their spans and costs.
     """
     found = set(map(type, chain(chars, kinds, tokens)))
     if found != _LIST:
@@ -89,14 +87,17 @@ def are_parallel(
     if list(map(len, kinds)) != lengths or list(map(len, tokens)) != lengths:
         return False
     try:
-        outside = [
+        odd = [
             each
-            for each, start, end in zip(chars, starts, ends, strict=True)
-            if each and start is not None and end is not None and each[-1] >= end - start
+            for each, costs, whole, start, end in zip(chars, tokens, rows.tokens, rows.starts, rows.ends, strict=True)
+            if each
+            and (
+                costs[-1] > whole + MARKER_TOKENS or (start is not None and end is not None and each[-1] >= end - start)
+            )
         ]
     except TypeError:
         return False
-    return not outside
+    return not odd
 
 
 def cut_within(column: Column, tokens: int, kinds: Collection[str], shift: int = 0) -> tuple[int, int] | None:

@@ -7,13 +7,15 @@ where it goes on in a neighbour's, or where it shows what smaller chunks have sh
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 from .assembly import Assembly
 from .costs import Costs
 from .cuts import cut_within
 from .render import extra_number_tokens
 from .rows import Rows
+
+_NOTHING: list[int] = []
 
 
 class Filling:
@@ -31,8 +33,8 @@ class Filling:
     """
 
     __slots__ = (
-        "_rows", "_siblings", "_skipped_at", "_slot_tokens", "_spare", "assembly", "cut", "duplicates", "median",
-        "packed", "reached", "skipped", "with_room",
+        "_by_index", "_by_line", "_rows", "_siblings", "_slot_tokens", "_spare", "assembly", "cut", "duplicates",
+        "median", "packed", "reached", "skipped", "with_room",
     )  # fmt: skip
 
     def __init__(self, rows: Rows, slot_tokens: int, *, merging: bool, equal_texts: bool) -> None:
@@ -45,7 +47,8 @@ class Filling:
         self.cut: dict[int, tuple[int, int]] = {}
         self._rows, self._slot_tokens = rows, slot_tokens
         self.median = sorted(rows.tokens)[(len(rows.tokens) - 1) // 2] if rows.tokens else 0
-        self._skipped_at: dict[tuple[str, int], list[int]] = {}
+        self._by_line: dict[str, list[int]] = {}
+        self._by_index: dict[str, dict[int | None, list[int]]] = {}
         self._spare: _Spare | None = None
 
     @property
@@ -86,15 +89,18 @@ class Filling:
             self.reached = place + 1
             chunk_id = chunk_ids[place]
             apart = owners[place] not in documents and lengths[place] not in of_length
-            if chunk_id in seen or (not apart and assembly.shows(place)):
+            inside = _NOTHING if apart else assembly.adds(place)
+            if chunk_id in seen or inside is None:
                 self.duplicates += 1
                 continue
             seen.add(chunk_id)
             if apart and tokens[place] <= room:
                 packed[place] = place
                 assembly.put_apart(place)
-            elif apart or not self._goes_in(place):
-                self._skip(place)
+            elif apart or not self._goes_in(place, inside):
+                self.skipped[place] = None
+                if self._spare is not None:
+                    self._note_cost(place)
                 if left >= self.median:
                     self.with_room.add(place)
                 if stop_on_miss:
@@ -120,7 +126,7 @@ class Filling:
         room = self._room()
         for place in self.skipped:
             cut = self._cut(place, room, kinds)
-            if cut and not self.assembly.shows(place, cut[0]):
+            if cut and not self.assembly.shows_start(place, cut[0]):
                 self.put_cut(place, cut)
                 return
 
@@ -132,9 +138,12 @@ class Filling:
         """What the next block of its own may take with a number below 1,000."""
         return self.left - extra_number_tokens(self.assembly.blocks + 1)
 
-    def _goes_in(self, place: int) -> bool:
+    def _goes_in(self, place: int, inside: Sequence[int]) -> bool:
         """Pack the hit where it fits, in the place of smaller chunks whose text it holds; whether it did."""
-        inside = self.assembly.within(place)
+        if not inside:
+            if fits := self.assembly.put_within(place, self.left):
+                self.packed[place] = place
+            return fits
         if not self._fits(place, inside):
             return False
         for each in inside:
@@ -144,7 +153,7 @@ class Filling:
         self.duplicates += len(inside)
         return True
 
-    def _fits(self, place: int, inside: list[int]) -> bool:
+    def _fits(self, place: int, inside: Sequence[int]) -> bool:
         """Whether there is room for what the hit adds in the place of these packed chunks."""
         assembly = self.assembly
         if not inside:
@@ -185,7 +194,8 @@ class Filling:
             if new:
                 waiting = sorted({*waiting, *new}, reverse=True)
             candidate, now = waiting.pop(), self._room()
-            went_in = candidate in self.skipped and not self.assembly.shows(candidate) and self._goes_in(candidate)
+            inside = self.assembly.adds(candidate) if candidate in self.skipped else None
+            went_in = inside is not None and self._goes_in(candidate, inside)
             if went_in:
                 del self.skipped[candidate]
                 place, room = candidate, now
@@ -211,29 +221,32 @@ class Filling:
         if self._rows.documents[place] in spare.nested:
             if place in self.skipped and place not in spare.entangled:
                 spare.entangled.append(place)
-        elif place in self.skipped and not self.assembly.shows(place):
+        elif place in self.skipped and self.assembly.adds(place) is not None:
             spare.costs.put(place, self.assembly.price(place))
         else:
             spare.costs.drop(place)
 
     def something_would_fit(self) -> bool:
         """Whether a skipped hit would go in if one more were allowed."""
-        assembly = self.assembly
-        return any(not assembly.shows(place) and self._fits(place, assembly.within(place)) for place in self.skipped)
-
-    def _skip(self, place: int) -> None:
-        self.skipped[place] = None
-        index = self._rows.indexes[place]
-        if self._siblings and index is not None:
-            self._skipped_at.setdefault((self._rows.lines[place], index), []).append(place)
-        self._note_cost(place)
+        added = ((place, self.assembly.adds(place)) for place in self.skipped)
+        return any(inside is not None and self._fits(place, inside) for place, inside in added)
 
     def _skipped_neighbours(self, place: int) -> list[int]:
-        line, index = self._rows.lines[place], self._rows.indexes[place]
-        if index is None or not self._skipped_at:
+        """The skipped hits that stand next to this one in its document."""
+        if not self._siblings or (index := self._rows.indexes[place]) is None:
             return []
-        near = (*self._skipped_at.get((line, index - 1), ()), *self._skipped_at.get((line, index + 1), ()))
-        return [place for place in near if place in self.skipped]
+        line = self._rows.lines[place]
+        if not self._by_line:
+            for each, its_line in enumerate(self._rows.lines):
+                self._by_line.setdefault(its_line, []).append(each)
+        if len(self._by_line[line]) == 1:
+            return []
+        near = self._by_index.get(line)
+        if near is None:
+            near = self._by_index[line] = {}
+            for each in self._by_line[line]:
+                near.setdefault(self._rows.indexes[each], []).append(each)
+        return [each for each in (*near.get(index - 1, ()), *near.get(index + 1, ())) if each in self.skipped]
 
 
 class _Spare:

@@ -23,8 +23,9 @@ class Frozen:
         return tuple(cls.__annotations__)
 
     def _set(self, values: Mapping[str, object]) -> None:
-        for name in self.__annotations__:
-            object.__setattr__(self, name, values[name])
+        put = object.__setattr__
+        for name in self.__slots__:
+            put(self, name, values[name])
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise AttributeError(f"a {type(self).__name__} does not change; {name} can't be set")

@@ -152,16 +152,15 @@ def _blocks(rows: Rows, filling: Filling) -> tuple[Block, ...]:
         (packed[run[0]] if len(run) == 1 else min(packed[place] for place in run), run)
         for run in filling.assembly.runs(packed)
     )
+    hits, chunk_ids, doc_ids = rows.hits, rows.chunk_ids, rows.doc_ids
+    shown = {place: chars for place, (chars, _) in filling.cut.items()}
     blocks = []
     for number, (best, run) in enumerate(ranked, 1):
-        chunks = tuple([_chunk(rows, filling, place) for place in run])
+        chunks = tuple(
+            [PackedChunk(place + 1, hits[place], chunk_ids[place], doc_ids[place], shown.get(place)) for place in run]
+        )
         blocks.append(Block(best + 1, chunks, _block_tokens(rows, filling, run) + extra_number_tokens(number)))
     return tuple(blocks)
-
-
-def _chunk(rows: Rows, filling: Filling, place: int) -> PackedChunk:
-    shown_chars = filling.cut[place][0] if place in filling.cut else None
-    return PackedChunk(place + 1, rows.hits[place], rows.chunk_ids[place], rows.doc_ids[place], shown_chars)
 
 
 def _block_tokens(rows: Rows, filling: Filling, run: list[int]) -> int:
@@ -201,7 +200,7 @@ def _log(
         merged=packed - len(blocks),
         not_reached=not_reached,
         skipped_with_room=len(with_room),
-        passed_over=sum(place < last for place in filling.skipped),
+        passed_over=sum(map(last.__gt__, filling.skipped)),
         floor_over_slot=over,
         space_left_because=_why_space_is_left(filling, slot_tokens, not_reached, at_limit=packed == limit),
         encoding=encoding,

@@ -43,8 +43,12 @@ class Shown:
 
     def within(self, start: int, end: int) -> list[int]:
         """The places of the whole chunks that lie within the span."""
-        first, last = bisect_left(self.chunks, (start, 0, 0)), bisect_left(self.chunks, (end, 0, 0))
-        return [place for _, chunk_end, place in self.chunks[first:last] if chunk_end <= end]
+        chunks = self.chunks
+        first = bisect_left(chunks, (start, 0, 0))
+        if first == len(chunks) or chunks[first][0] >= end:
+            return []
+        last = bisect_left(chunks, (end, 0, 0))
+        return [place for _, chunk_end, place in chunks[first:last] if chunk_end <= end]
 
     def put(self, start: int, end: int, place: int) -> None:
         """Remember a whole chunk."""
