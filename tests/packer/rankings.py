@@ -16,10 +16,10 @@ def _document(choose: random.Random, doc_id: str) -> list[Row]:
     """The chunks of one document, and perhaps the parents that hold them."""
     made: list[Row] = []
     start = choose.choice([0, 3])
-    for index in range(choose.randint(1, 7)):
+    for index in range(choose.randint(1, 12)):
         overlap = choose.choice([0, 0, 0, 2]) if made else 0
         size = choose.randint(3, 9) + overlap
-        body = choose.randint(1, 40)
+        body = choose.choice([1, 2, choose.randint(1, 40)])
         made.append(
             {
                 "chunk_id": f"{doc_id}-{index}",
@@ -83,7 +83,10 @@ def ranking(seed: int) -> list[Row]:
     """Hits in rank order."""
     choose = random.Random(seed)  # noqa: S311 (test data)
     rows = [_complete(choose, row) for name in "abc"[: choose.randint(1, 3)] for row in _document(choose, f"{name}.md")]
-    choose.shuffle(rows)
+    if choose.random() < 0.7:
+        choose.shuffle(rows)
+    else:
+        rows = rows[::2] + rows[1::2]  # chunks that join two blocks come last
     hits = rows[: choose.randint(0, len(rows))]
     again = [choose.choice(hits) for _ in range(choose.choice([0, 0, 1, 2]))] if hits else []
     for hit in again:

@@ -58,11 +58,13 @@ class Assembly:
     def least_price(self, place: int, inside: Sequence[int]) -> int:
         """What the prompt grows by at least with this chunk in the place of those inside it; soon computed.
 
-        What goes away has cost its own blocks at most, but for gaps that cost more than the line end that they replace.
+        What goes away has cost its own blocks and their numbers at most, but for gaps that cost more than the line end
+        that they replace.
         """
         rows = self._rows
-        gap = 2 * (len(inside) + 1) * rows.largest_gap()
-        return min(self.price(place), rows.tokens[place]) - sum(map(rows.tokens.__getitem__, inside)) - gap
+        each = extra_number_tokens(self.blocks) + 2 * rows.largest_gap
+        saved = sum(map(rows.tokens.__getitem__, inside)) + (len(inside) + 1) * each
+        return min(self.price(place), rows.tokens[place]) - saved
 
     def put(self, place: int) -> None:
         """Add a whole chunk."""
@@ -74,6 +76,15 @@ class Assembly:
         self.blocks += 1 - (before is not None) - (after is not None)
         self._note(place)
 
+    def put_back(self, place: int) -> None:
+        """Add a whole chunk that `take` has removed."""
+        rows = self._rows
+        before, after = self._neighbours(place)
+        self.used += self._price(place, before, after)
+        self.blocks += 1 - (before is not None) - (after is not None)
+        self._put_in_line(place)
+        self._shown_in(rows.documents[place]).put(rows.starts[place], rows.ends[place], place)  # type: ignore[arg-type]
+
     def put_apart(self, place: int) -> None:
         """Add a whole chunk of a new document, which goes on in no block; as `put` does, in half the time."""
         self.blocks += 1
@@ -81,13 +92,15 @@ class Assembly:
         self._note(place)
 
     def _note(self, place: int) -> None:
-        rows = self._rows
-        if self._merging and (index := rows.indexes[place]) is not None:
-            self._lines.setdefault(rows.lines[place], {}).setdefault(index, place)
+        self._put_in_line(place)
         # What most chunks are never asked for is made when it is.
-        self.documents.setdefault(rows.documents[place], []).append(place)
+        self.documents.setdefault(self._rows.documents[place], []).append(place)
         if length := self.lengths[place]:
             self.of_length.setdefault(length, []).append(place)
+
+    def _put_in_line(self, place: int) -> None:
+        if self._merging and (index := self._rows.indexes[place]) is not None:
+            self._lines.setdefault(self._rows.lines[place], {}).setdefault(index, place)
 
     def put_cut(self, place: int, shown_chars: int, tokens: int) -> None:
         """Add a chunk that is cut; it has a block of its own."""

@@ -164,7 +164,7 @@ class Filling:
             assembly.take(each)
         fits = assembly.price(place) <= self.left
         for each in reversed(inside):
-            assembly.put(each)
+            assembly.put_back(each)
         return fits
 
     def _try_again(self, place: int, room: int, limit: int | None) -> None:
@@ -219,8 +219,8 @@ class Filling:
         if spare is None:
             return
         if self._rows.documents[place] in spare.nested:
-            if place in self.skipped and place not in spare.entangled:
-                spare.entangled.append(place)
+            if place in self.skipped:
+                spare.entangled[place] = None
         elif place in self.skipped and self.assembly.adds(place) is not None:
             spare.costs.put(place, self.assembly.price(place))
         else:
@@ -263,6 +263,6 @@ class _Spare:
 
     def __init__(self, places: int, digits: int, nested: set[str]) -> None:
         self.costs = Costs(places)
-        self.entangled: list[int] = []
+        self.entangled: dict[int, None] = {}
         self.nested = nested
         self.digits = digits

@@ -52,8 +52,8 @@ class Rows:
     """
 
     __slots__ = (
-        "_read", "bodies", "chunk_ids", "columns", "doc_ids", "documents", "ends", "hits", "indexes", "joined", "lines",
-        "shifts", "starts", "template", "tokens",
+        "_largest_gap", "_read", "bodies", "chunk_ids", "columns", "doc_ids", "documents", "ends", "hits", "indexes",
+        "joined", "lines", "shifts", "starts", "template", "tokens",
     )  # fmt: skip
 
     def __init__(self, hits: list[object]) -> None:
@@ -79,6 +79,7 @@ class Rows:
         self.starts: Sequence[int | None] = self.values("char_start")
         self.ends: Sequence[int | None] = self.values("char_end")
         self.tokens: Sequence[int] = ()
+        self._largest_gap: int | None = None
         self.shifts: dict[int, int] = {}
         self.template = ""
 
@@ -98,10 +99,14 @@ class Rows:
             last = document
         return nested
 
+    @property
     def largest_gap(self) -> int:
         """The most tokens by which a gap costs more than the line end that stands in its place at a block's end."""
-        pairs = zip(self.joined, self.bodies, strict=True)
-        return max((joined - body for joined, body in pairs if joined and body and joined > body), default=0)
+        if self._largest_gap is None:
+            pairs = zip(self.joined, self.bodies, strict=True)
+            gaps = (joined - body for joined, body in pairs if joined and body and joined > body)
+            self._largest_gap = max(gaps, default=0)
+        return self._largest_gap
 
     def _check_counted(self) -> None:
         rendered, texts = self.values("rendered_tokens"), self.values("token_count")
