@@ -169,3 +169,50 @@ def test_slot_that_is_used_up_says_by_what() -> None:
 def test_margin_may_be_written_as_a_power_of_ten() -> None:
     """A share is any number below 1 that is not written as a whole one."""
     assert cli("slot", "--window", "1000", "--margin", "1e-2").out.splitlines()[-2].split() == ["slot", "990"]
+
+
+def test_fields_are_in_the_log(ledger: Path, rows: list[Row]) -> None:
+    """What is JSON is taken as such, the rest is text."""
+    given = ["--field", "intent=faq", "--field", "k=5", "--field", "answered_correctly=true", "--field", "query=a=b"]
+    found = _log(_packed(ledger, [rows[0]["chunk_id"]], "--slot-tokens", "700", *given))
+    assert [found[name] for name in ("intent", "k", "answered_correctly", "query")] == ["faq", 5, True, "a=b"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--field", "intent"], "--field must be NAME=VALUE, not 'intent'"),
+        (["--field", "used=3"], "the log has its own used; give these fields other names"),
+        (["--order", "edges"], "--order says how --render prints the blocks; give --render too"),
+    ],
+)
+def test_options_that_cannot_be_are_named(ledger: Path, rows: list[Row], arguments: list[str], message: str) -> None:
+    """A slip is a usage error, not silence."""
+    done = _packed(ledger, [rows[0]["chunk_id"]], "--slot-tokens", "700", *arguments)
+    assert (done.code, done.out, done.err) == (2, "", f"error: {message}\n")
+
+
+def test_ids_may_be_upper_case_behind_a_byte_order_mark(ledger: Path, rows: list[Row], tmp_path: Path) -> None:
+    """A list that another program wrote is read as it comes."""
+    (tmp_path / "ids").write_text(f"\ufeff{rows[0]['chunk_id'].upper()}\n", encoding="utf-8")
+    assert _log(cli("pack", ledger, "--ids", tmp_path / "ids", "--slot-tokens", "700"))["packed"] == 1
+
+
+def test_encoding_is_that_of_the_ledger(ledger: Path) -> None:
+    """Also where no id is given."""
+    assert _log(_packed(ledger, [], "--slot-tokens", "700"))["encoding"] == "cl100k_base"
+
+
+def test_skipped_hit_is_cut_into_the_rest(ledger: Path, rows: list[Row]) -> None:
+    """With --truncate any and --sentences the space that is left is used."""
+    ids, slot = [row["chunk_id"] for row in rows], str(rows[0]["rendered_tokens"] + 100)
+    plain = _log(_packed(ledger, ids, "--slot-tokens", slot))
+    cut = _log(_packed(ledger, ids, "--slot-tokens", slot, "--truncate", "any", "--sentences"))
+    assert (plain["truncated"], cut["truncated"], cut["used"] > plain["used"]) == (0, 1, True)
+
+
+def test_neighbours_can_be_kept_apart(ledger: Path, rows: list[Row]) -> None:
+    """With --no-merge each chunk is a block."""
+    ids = [row["chunk_id"] for row in rows]
+    assert _log(_packed(ledger, ids, "--slot-tokens", "9000"))["merged"] > 0
+    assert _log(_packed(ledger, ids, "--slot-tokens", "9000", "--no-merge"))["merged"] == 0
