@@ -41,9 +41,13 @@ class Nested:
         value = self.inner(name)
         if value is not None or name not in _OUTSIDE:
             return value
-        places = [*((name, read) for read in self.own), *((other, self.own[0]) for other in _OUTSIDE[name])]
-        value = next((value for other, read in places if (value := read(other)) is not None), None)
-        return str(value) if name == "chunk_id" and value is not None else value
+        for read in self.own:
+            if (value := read(name)) is not None:
+                return str(value) if name == "chunk_id" else value
+        for other in _OUTSIDE[name]:
+            if (value := self.own[0](other)) is not None:
+                return str(value) if name == "chunk_id" else value
+        return None
 
 
 def columns_of(hits: Iterable[object]) -> list[Column]:
@@ -71,12 +75,11 @@ def column_of(hit: object) -> Column:
     if type(hit) is tuple and len(hit) == 2:
         return column_of(hit[0])
     own = _reader(hit)
-    if type(hit) is not dict:
-        # Attributes that are missing are dear to ask for, so where frameworks keep their metadata comes first.
-        for place in NESTED[:3]:
-            inner = own(place)
-            if type(inner) is dict and "rendered_tokens" in inner and own("rendered_tokens") is None:
-                return Nested(inner.get, (own,))
+    # Attributes that are missing are dear to ask for, so where most keep their metadata comes first.
+    for place in NESTED if type(hit) is dict else NESTED[:3]:
+        inner = own(place)
+        if type(inner) is dict and "rendered_tokens" in inner and own("rendered_tokens") is None:
+            return Nested(inner.get, (own,))
     if _has_counts(own):
         return Nested(own, (own,))
     found: list[Column] = []
