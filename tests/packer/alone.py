@@ -17,7 +17,7 @@ def main(folder: str) -> None:
     from chunkledger.packer import Slot, order, pack, render
 
     packed = pack(HITS, Slot(window=100, reserved_output=30).tokens, encoding="o200k_base")
-    if [block.chunk_id for block in packed.blocks] != ["one", "two"] or "two" not in render(order(packed, "edges")):
+    if packed.chunk_ids != ["one", "two"] or "two" not in render(order(packed, "edges")):
         sys.exit(f"the packer alone gave {packed!r}")
     foreign = {name.partition(".")[0] for name in sys.modules} - {"chunkledger", "__main__"} - sys.stdlib_module_names
     if foreign:

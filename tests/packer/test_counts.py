@@ -66,13 +66,13 @@ def test_packing_by_ids_is_packing_the_rows(index: Path, rows: list[Row], slot: 
 
 
 def test_rows_are_those_of_the_ledger(index: Path, rows: list[Row]) -> None:
-    """Every column of the index is that of the ledger; what is empty is left out of it or empty."""
+    """Every column of the index is that of the ledger."""
     with open_counts(index) as counts:
         found = counts.rows(row["chunk_id"] for row in rows)
         assert (len(counts), counts.encoding, counts.template, counts.run) == (len(rows), "o200k_base", "xml/1", 1)
     for one, row in zip(found, rows, strict=True):
-        assert {name: one[name] or None for name in COLUMNS if name != "payload"} == {
-            name: row[name] or None for name in COLUMNS if name != "payload"
+        assert {name: one[name] for name in COLUMNS if name != "payload"} == {
+            name: row[name] for name in COLUMNS if name != "payload"
         }
         assert (one["encoding"], one["template"]) == (row["encoding"], row["template"])
         assert one["payload"] == ("end" if row["doc_id"] == "log.md" else None)
@@ -210,6 +210,21 @@ def test_what_is_no_index_is_not_followed(index: Path, tmp_path: Path, rows: lis
         other.write_bytes(b"no index")
         other.rename(path)
         assert [row["chunk_id"] for row in counts.rows([rows[0]["chunk_id"]])] == [rows[0]["chunk_id"]]
+
+
+def test_index_that_is_overwritten_in_place_is_followed(tmp_path: Path) -> None:
+    """A copy onto the file keeps its inode; its size and time tell."""
+    path = tmp_path / "counts.sqlite"
+    for number, text in enumerate(("One.\n", "One.\n\n# Two\n\nThree.\n"), 1):
+        write(tmp_path / "docs", {f"{number}.md": text})
+        ingest([tmp_path / "docs"], tmp_path / "ledger", Settings())
+        cli("export", tmp_path / "ledger", "--format", "counts", "--to", tmp_path / f"{number}.sqlite")
+    path.write_bytes((tmp_path / "1.sqlite").read_bytes())
+    with open_counts(path) as counts:
+        assert (counts.run, len(counts)) == (1, 1)
+        path.write_bytes((tmp_path / "2.sqlite").read_bytes())
+        os.utime(path, (1, 1))
+        assert (len(counts), counts.run) == (2, 2)
 
 
 def test_rows_are_of_the_encoding_that_they_name(tmp_path: Path) -> None:

@@ -46,6 +46,8 @@ SHAPES: dict[str, Any] = {
     "Weaviate": SimpleNamespace(uuid="c-1", properties=NESTED | {"text": "Ten."}),
     "Haystack as a dict": NESTED | {"id": "c-1", "content": "Ten.", "score": 0.8},
     "LangChain in Milvus": {"id": "c-1", "entity": {"text": "Ten.", "metadata": NESTED}},
+    "LangChain in Qdrant": SimpleNamespace(id="c-1", payload={"page_content": "Ten.", "metadata": NESTED}),
+    "three deep": {"id": "c-1", "payload": {"entity": {"content": "Ten.", "meta": NESTED}}},
     "SQL of LangChain": {"langchain_id": 7, "id": "c-1", "content": "Ten.", "langchain_metadata": NESTED},
     "Elasticsearch": {"_id": "c-1", "_score": 9.1, "_source": NESTED | {"text": "Ten."}},
     "Milvus": {"id": "c-1", "distance": 0.1, "entity": NESTED | {"text": "Ten."}},

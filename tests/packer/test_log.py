@@ -9,7 +9,7 @@ from datetime import date
 import numpy as np
 import pytest
 
-from chunkledger.packer import pack
+from chunkledger.packer import order, pack
 from packer.builders import cuttable, row, rows
 
 LOGGER = "chunkledger.packer"
@@ -96,11 +96,14 @@ def test_fields_of_pack_are_in_the_line_of_later(caplog: pytest.LogCaptureFixtur
     assert packed.log.as_dict()["query"] == "rates"
 
 
-def test_line_is_not_written_twice(caplog: pytest.LogCaptureFixture) -> None:
-    """A request would count double, so the second line is refused, whatever the level."""
-    log = pack(rows(50), 100, encoding="o200k_base").log
-    with pytest.raises(ValueError, match=r"pack has logged this record; call it with emit=False"):
-        log.emit(ttft_ms=240)
+@pytest.mark.parametrize("emit", [True, False])
+def test_line_is_not_written_twice(emit: bool) -> None:
+    """A request would count double, so the second line is refused, whatever the level, in every order of the pack."""
+    packed = pack(rows(50), 100, encoding="o200k_base", emit=emit)
+    if not emit:
+        packed.log.emit()
+    with pytest.raises(ValueError, match=r"this record has been logged; where pack did, call it with emit=False"):
+        order(packed, "edges").log.emit(ttft_ms=240)
 
 
 def test_field_that_is_no_json_does_not_fail_the_request(caplog: pytest.LogCaptureFixture) -> None:
@@ -115,6 +118,9 @@ def test_field_that_is_no_json_does_not_fail_the_request(caplog: pytest.LogCaptu
 
 class _Unprintable:
     def __str__(self) -> str:
+        raise RuntimeError
+
+    def tolist(self) -> list[object]:
         raise RuntimeError
 
 
@@ -135,10 +141,13 @@ def _loop() -> list[object]:
 @pytest.mark.parametrize("value", [float("nan"), {(1, 2): 3}, _loop(), {"deep": [float("inf")]}], ids=str)
 def test_line_is_json_whatever_the_caller_puts_in(value: object, caplog: pytest.LogCaptureFixture) -> None:
     """What JSON can't hold is text in the line; the record's own figures stay numbers."""
+    fields = {"odd": value, "query": "rates", "k": np.int64(5), "share": 0.5, "more": {"a": 1}, "right": np.bool_(True)}
     with caplog.at_level(logging.INFO, logger=LOGGER):
-        pack(rows(50), 100, encoding="o200k_base", log_fields={"odd": value, "query": "rates"})
+        pack(rows(50), 100, encoding="o200k_base", log_fields=fields)
     line = json.loads(caplog.records[0].getMessage(), parse_constant=pytest.fail)
-    assert (line["used"], line["query"], line["odd"]) == (50, "rates", str(value))
+    others = {name: line[name] for name in ("used", "query", "k", "share", "more", "right")}
+    assert others == {"used": 50, "query": "rates", "k": 5, "share": 0.5, "more": {"a": 1}, "right": True}
+    assert line["odd"] == str(value)
 
 
 @pytest.mark.parametrize("emit", [True, False])

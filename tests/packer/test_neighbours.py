@@ -241,6 +241,37 @@ def test_work_is_linear_where_blocks_are_joined_again_and_again() -> None:
     assert reads[1] < 2.2 * reads[0]
 
 
+def test_numbers_are_counted_anew_where_blocks_are_joined() -> None:
+    """A chunk that makes one block of the 1,000th and another one gives the token of its number back."""
+    one, two, three = line("One.", "Two.", "Three.")
+    two |= {"body_tokens": 1, "rendered_tokens": 31, "joined_tokens": 1}
+    others = [row(f"c{n}", 20, doc_id=f"{n}.md") for n in range(999)]
+    packed = pack([*others, one, three, two], 10**6, encoding="o200k_base")
+    assert (len(packed.blocks), packed.used_tokens) == (1_000, 999 * 20 + 30 + 10 + 1 + 10 + 1)
+    assert packed.used_tokens == sum(block.tokens for block in packed.blocks)
+
+
+def test_skipped_hit_fits_when_numbers_get_shorter() -> None:
+    """Where joining brings the next block's number back to three digits, what lacked one token goes in."""
+    one, two, three = line("One.", "Two.", "Three.")
+    one |= {"gap_after": "\n\n"}
+    two |= {"body_tokens": 20, "rendered_tokens": 51, "joined_tokens": 20}  # what it adds is what it saves
+    others = [row(f"c{n}", 20, doc_id=f"{n}.md") for n in range(998)]
+    large = row("large", 31, doc_id="z.md")
+    slot = 998 * 20 + 2 * 40 + 1 + 31
+    packed = pack([*others, one, three, large, two], slot, encoding="o200k_base")
+    assert packed.used_tokens == sum(block.tokens for block in packed.blocks) <= slot
+    assert packed.log.skipped_for_size == 0
+
+
+def test_estimated_and_exact_rows_do_not_share_a_block() -> None:
+    """A block is counted for one template."""
+    one, two = line("One.", "Two.")
+    two["template"] = "markdown/1"
+    packed = pack([one, two], 1_000, encoding="o200k_base", template="xml/1", overhead_tokens=5)
+    assert (len(packed.blocks), packed.used_tokens) == (2, 40 + 9 + 5)
+
+
 def test_cut_needs_no_neighbours() -> None:
     """A row without any of the columns of merging is cut as before."""
     packed = pack([cuttable(500, (10, "section", 40)), *rows(20)[:0]], 100, encoding="o200k_base")

@@ -141,13 +141,6 @@ def test_why_space_is_left(tokens: list[int], slot: int, options: dict[str, obje
     assert packed.log.space_left_because == expected
 
 
-def test_duplicates_are_not_paid_again() -> None:
-    """A chunk_id that was seen before is counted as a duplicate, also where the first one was skipped."""
-    hits = [row("c1", 50), row("c1", 50), row("c2", 60), row("c2", 60), row("c3", 10)]
-    log = pack(hits, 100, encoding="o200k_base").log
-    assert (log.used, log.packed, log.duplicates, log.skipped_for_size) == (60, 2, 2, 1)
-
-
 def test_skipped_with_room_and_passed_over() -> None:
     """An outlier that is skipped while a median chunk would fit is told apart from the end of the slot."""
     log = pack(rows(30, 90, 30, 30, 15, 5), 100, encoding="o200k_base").log

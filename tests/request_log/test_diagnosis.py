@@ -146,6 +146,9 @@ def test_every_floor_over_the_slot_is_a_fault() -> None:
     log = pack([cuttable(500, (10, "section", 40))], 100, encoding="o200k_base", emit=False).log.as_dict()
     found = _finding("floor_over_slot", (1, log), (999, {}))
     assert (found.holds, found.chunks) == (True, ({"chunk_id": "c1", "requests": 1, "rendered_tokens": 500},))
+    smaller = log | {"floor_chunk_tokens": 400}
+    (chunk,) = _finding("floor_over_slot", (1, log), (1, smaller)).chunks
+    assert (chunk["requests"], chunk["rendered_tokens"]) == (2, 500)
     assert _finding("floor_over_slot", (1, log), (999, {}), floor=0.01).holds is False
     assert "set it to INFO" not in found.says
 

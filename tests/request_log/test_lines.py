@@ -56,6 +56,17 @@ def test_wrapping_may_be_nested() -> None:
     assert {key: found[key] for key in RECORD} == RECORD
 
 
+def test_wrapping_may_have_fields_of_the_same_name() -> None:
+    """A formatter's own `slot` or `k` does not hide the record; OpenTelemetry's bodies are unwrapped."""
+    for line in (
+        json.dumps({"slot": "production", "k": 1, "message": json.dumps(RECORD)}),
+        json.dumps({"body": {"stringValue": json.dumps(RECORD)}}),
+    ):
+        found = record_of(line)
+        assert found is not None
+        assert {key: found[key] for key in RECORD} == RECORD
+
+
 def test_field_of_the_caller_is_not_taken_for_a_wrapping() -> None:
     """A record that has the packer's fields is itself, whatever its other fields are called."""
     record = RECORD | {"event": {"slot": 1, "used": 1}, "message": '{"slot": 2}'}
@@ -99,7 +110,17 @@ def test_what_the_packer_logs_is_read_back() -> None:
 
 @pytest.mark.parametrize(
     ("value", "expected"),
-    [(5, 5), (0, 0), (2.5, 2.5), (-1, None), (True, None), ("5", None), (float("inf"), None), (10**400, None)],
+    [
+        (5, 5),
+        (0, 0),
+        (2.5, 2.5),
+        (-1, None),
+        (True, None),
+        ("5", None),
+        (float("inf"), None),
+        (10**400, None),
+        (10**16, None),
+    ],
 )
 def test_numbers(value: object, expected: float | None) -> None:
     """A figure is a finite number of at least 0."""

@@ -126,6 +126,11 @@ def test_work_grows_with_the_length_and_not_with_its_square(monkeypatch: pytest.
         ("Version 2. is out. Take it.", ["Version 2. is out.", "Take it."]),
         ("See Eq. 4 and approx. 10 more. Done.", ["See Eq. 4 and approx. 10 more.", "Done."]),
         ("3. Hold the lid. Turn it.", ["3. Hold the lid.", "Turn it."]),
+        (
+            "Use io.TextIOWrapper. See https://a.b/?Q=1!Foo too.",
+            ["Use io.TextIOWrapper.", "See https://a.b/?Q=1!Foo too."],
+        ),
+        ("thanks to SemVer!) and so. **It is.** The end.", ["thanks to SemVer!) and so.", "**It is.** The end."]),
         ("In 2019. The rate fell.", ["In 2019.", "The rate fell."]),
         ("Er kam. Ärger gab es. und so weiter.", ["Er kam.", "Ärger gab es. und so weiter."]),
         ("\u732b\u306f\u597d\u304d\u3002\u72ac\u3082\u3002", ["\u732b\u306f\u597d\u304d\u3002", "\u72ac\u3082\u3002"]),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Container, Sequence
 
-from .cuts import BOUNDARY_COLUMNS, MARKER_TOKENS, are_parallel, boundaries
+from .cuts import BOUNDARY_COLUMNS, MARKER_TOKENS, boundaries, look_right
 from .hits import Column
 from .values import string
 
@@ -64,7 +64,7 @@ def check_boundaries(rows: Rows) -> None:
         ValueError: a hit has such boundaries; it is named.
     """
     chars, kinds, tokens = map(rows.values, BOUNDARY_COLUMNS)
-    if not are_parallel(chars, kinds, tokens, rows):
+    if not look_right(chars, kinds, tokens, rows):
         for place in range(len(rows.hits)):
             _, _, costs = rows.at(place, boundaries)
             if costs and place not in rows.shifts and costs[-1] > rows.tokens[place] + MARKER_TOKENS:

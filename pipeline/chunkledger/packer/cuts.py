@@ -69,7 +69,7 @@ def boundaries(column: Column) -> tuple[list[int], list[object], list[int]]:
     return chars, kinds, tokens
 
 
-def are_parallel(chars: Sequence[Any], kinds: Sequence[Any], tokens: Sequence[Any], rows: Rows) -> bool:
+def look_right(chars: Sequence[Any], kinds: Sequence[Any], tokens: Sequence[Any], rows: Rows) -> bool:
     """Whether the boundaries of all chunks are lists, parallel, within their texts and no dearer than their chunks.
 
     What stands in the lists is looked at where a chunk is cut: for all chunks that would take as long as packing them.

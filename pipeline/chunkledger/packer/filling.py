@@ -33,8 +33,8 @@ class Filling:
     """
 
     __slots__ = (
-        "_by_index", "_by_line", "_rows", "_siblings", "_slot_tokens", "_spare", "assembly", "cut", "duplicates",
-        "median", "packed", "reached", "skipped", "with_room",
+        "_by_index", "_by_line", "_replaced_in", "_rows", "_siblings", "_slot_tokens", "_spare", "assembly", "cut",
+        "duplicates", "median", "packed", "reached", "skipped", "with_room",
     )  # fmt: skip
 
     def __init__(self, rows: Rows, slot_tokens: int, *, merging: bool, equal_texts: bool) -> None:
@@ -50,6 +50,7 @@ class Filling:
         self._by_line: dict[str, list[int]] = {}
         self._by_index: dict[str, dict[int | None, list[int]]] = {}
         self._spare: _Spare | None = None
+        self._replaced_in: str | None = None
 
     @property
     def left(self) -> int:
@@ -144,34 +145,39 @@ class Filling:
             if fits := self.assembly.put_within(place, self.left):
                 self.packed[place] = place
             return fits
-        if not self._fits(place, inside):
+        if self._lacking(place, inside) > 0:
             return False
         for each in inside:
             self.assembly.take(each)
         self.assembly.put(place)
         self.packed[place] = min([place, *map(self.packed.pop, inside)])
         self.duplicates += len(inside)
+        self._replaced_in = self._rows.documents[place]
         return True
 
-    def _fits(self, place: int, inside: Sequence[int]) -> bool:
-        """Whether there is room for what the hit adds in the place of these packed chunks."""
+    def _lacking(self, place: int, inside: Sequence[int]) -> int:
+        """The tokens that are lacking for the hit in the place of these packed chunks; 0 or less where it fits.
+
+        Where they are surely lacking, it may be fewer than they are.
+        """
         assembly = self.assembly
         if not inside:
-            return assembly.price(place) <= self.left
-        if assembly.least_price(place, inside) > self.left:
-            return False
+            return assembly.price(place) - self.left
+        if (least := assembly.least_price(place, inside) - self.left) > 0:
+            return least
         for each in inside:
             assembly.take(each)
-        fits = assembly.price(place) <= self.left
+        lacking = assembly.price(place) - self.left
         for each in reversed(inside):
             assembly.put_back(each)
-        return fits
+        return lacking
 
     def _try_again(self, place: int, room: int, limit: int | None) -> None:
         """Give what was skipped another turn where it may fit now, the best-ranked first.
 
-        That is so for the skipped neighbours of what went in, which are cheaper now, and for everything where merging
-        left more room than there was.
+        That is so for the skipped neighbours of what went in, which are cheaper now, for everything where merging left
+        more room than there was, and for the whole document where a chunk took the place of smaller ones, because what
+        these had joined costs more now, and what would replace that in turn saves more.
 
         Args:
             place: what went in.
@@ -184,12 +190,15 @@ class Filling:
             new: list[int] = []
             if went_in:
                 new += self._skipped_neighbours(place)
-                if self._room() > room:
+                if self._replaced_in is not None:
+                    new += [each for each in self.skipped if self._rows.documents[each] == self._replaced_in]
+                    self._replaced_in = None
+                if (more := self._room() - room) > 0:
                     grown = True
-                    new += self._spare_costs().entangled
-            if grown and (first := self._spare_costs().costs.first(self.left)) is not None:
-                new.append(first)
-            elif not new and not waiting:
+                    self._spare_costs().growth += more
+            if grown:
+                new += self._spare_costs().that_may_fit(self.left)
+            if not new and not waiting:
                 return
             if new:
                 waiting = sorted({*waiting, *new}, reverse=True)
@@ -214,22 +223,23 @@ class Filling:
         return self._spare
 
     def _note_cost(self, place: int) -> None:
-        """Remember what a skipped hit would add now; what chunks inside it cost changes with each, so it is listed."""
+        """Remember what a skipped hit would add now."""
         spare = self._spare
         if spare is None:
             return
-        if self._rows.documents[place] in spare.nested:
-            if place in self.skipped:
-                spare.entangled[place] = None
-        elif place in self.skipped and self.assembly.adds(place) is not None:
-            spare.costs.put(place, self.assembly.price(place))
-        else:
+        inside = self.assembly.adds(place) if place in self.skipped else None
+        if inside is None:
             spare.costs.drop(place)
+            spare.thresholds.drop(place)
+        elif self._rows.documents[place] in spare.nested:
+            spare.thresholds.put(place, spare.growth + self._lacking(place, inside))
+        else:
+            spare.costs.put(place, self.assembly.price(place))
 
     def something_would_fit(self) -> bool:
         """Whether a skipped hit would go in if one more were allowed."""
         added = ((place, self.assembly.adds(place)) for place in self.skipped)
-        return any(inside is not None and self._fits(place, inside) for place, inside in added)
+        return any(inside is not None and self._lacking(place, inside) <= 0 for place, inside in added)
 
     def _skipped_neighbours(self, place: int) -> list[int]:
         """The skipped hits that stand next to this one in its document."""
@@ -254,15 +264,24 @@ class _Spare:
 
     Attributes:
         costs: by place, of those whose cost changes only through their neighbours.
-        entangled: the places of the others: in their documents chunks hold one another.
-        nested: these documents.
+        thresholds: by place, of the others, in whose documents chunks hold one another: what is packed inside of one
+            makes it cheaper by what it leaves less room for, so it lacks the same until room grows. It is the growth
+            that would make it fit.
+        nested: the documents of these.
+        growth: by how much room has grown, all in all.
         digits: tokens that the number of the next block cost when this was made.
     """
 
-    __slots__ = ("costs", "digits", "entangled", "nested")
+    __slots__ = ("costs", "digits", "growth", "nested", "thresholds")
 
     def __init__(self, places: int, digits: int, nested: set[str]) -> None:
         self.costs = Costs(places)
-        self.entangled: dict[int, None] = {}
+        self.thresholds = Costs(places)
+        self.growth = 0
         self.nested = nested
         self.digits = digits
+
+    def that_may_fit(self, left: int) -> list[int]:
+        """The best-ranked hit of each kind that may fit into what is left."""
+        found = (self.costs.first(left), self.thresholds.first(self.growth))
+        return [place for place in found if place is not None]

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 class Frozen:
-    """A value with fixed fields, those that its class annotates, in their order; compared, hashed and shown by them.
+    """A value with fixed fields, those that its class annotates, in their order; compared, shown and copied by them.
 
     Such a class annotates its fields, makes `__slots__` of the annotations and hands the values to `_set`.
     """
@@ -40,7 +40,7 @@ class Frozen:
         return type(other) is type(self) and self._values() == other._values()
 
     def __hash__(self) -> int:
-        return hash(self._values())
+        return hash(self._values())  # as of a tuple: where a field has none, neither has this
 
     def __repr__(self) -> str:
         shown = ", ".join(f"{name}={value!r}" for name, value in zip(self.names(), self._values(), strict=True))

@@ -44,9 +44,11 @@ class Nested:
         for read in self.own:
             if (value := read(name)) is not None:
                 return str(value) if name == "chunk_id" else value
-        for other in _OUTSIDE[name]:
-            if (value := self.own[0](other)) is not None:
-                return str(value) if name == "chunk_id" else value
+        # An `id` further in may be that of something else; a `content` is not.
+        for read in self.own[:1] if name == "chunk_id" else self.own:
+            for other in _OUTSIDE[name]:
+                if (value := read(other)) is not None:
+                    return str(value) if name == "chunk_id" else value
         return None
 
 

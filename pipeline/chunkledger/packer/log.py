@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from .frozen import Frozen
 
@@ -52,8 +52,8 @@ class PackLog(Frozen):
         floor_chunk_tokens: its size.
         skipped_with_room_ids: the best-ranked 20 (`MOST_IDS`) of `skipped_with_room`.
         skipped_with_room_tokens: their sizes.
-        extra: the caller's own fields.
-        emitted: whether `pack` has logged the record.
+        extra: the caller's own fields, as pairs.
+        emitted: whether the record has been logged, which is all that ever changes in it.
     """
 
     slot: int
@@ -80,7 +80,7 @@ class PackLog(Frozen):
     floor_chunk_tokens: int | None
     skipped_with_room_ids: tuple[str, ...]
     skipped_with_room_tokens: tuple[int, ...]
-    extra: Mapping[str, object]
+    extra: tuple[tuple[str, object], ...]
     emitted: bool
     __slots__ = tuple(__annotations__)
 
@@ -111,7 +111,7 @@ class PackLog(Frozen):
         floor_chunk_tokens: int | None,
         skipped_with_room_ids: tuple[str, ...],
         skipped_with_room_tokens: tuple[int, ...],
-        extra: Mapping[str, object],
+        extra: tuple[tuple[str, object], ...],
         emitted: bool,
     ) -> None:
         self._set(locals())
@@ -135,7 +135,7 @@ class PackLog(Frozen):
         for name, value in own.items():
             if isinstance(value, tuple):
                 own[name] = list(value)
-        return {**own, **self.extra, **fields}
+        return {**own, **dict(self.extra), **fields}
 
     def as_json(self, /, **fields: object) -> str:
         """The record as one line of JSON, the caller's own fields after it.
@@ -149,11 +149,11 @@ class PackLog(Frozen):
             ValueError: as `as_dict`.
         """
         record = self.as_dict(**fields)
-        try:
-            return json.dumps(record, default=_plain, allow_nan=False)
-        except (TypeError, ValueError, RecursionError):
-            own = {name: record.pop(name) for name in _OWN}
-            return json.dumps(own | {name: _text(value) for name, value in record.items()})
+        line = _json(record)
+        if line is None:
+            sound = {name: value if _json(value) else _text(value) for name, value in record.items()}
+            line = _json(sound)
+        return line or "{}"
 
     def emit(self, /, **fields: object) -> None:
         """Log the record, with the caller's own fields: for what is known only when the answer is there.
@@ -166,16 +166,14 @@ class PackLog(Frozen):
             fields: as in `as_dict`.
 
         Raises:
-            ValueError: as `as_dict`; or `pack` has logged the record, and a second line would count the request twice.
+            ValueError: as `as_dict`; or the record has been logged, by `pack` or here: a second line would count the
+                request twice.
         """
         if self.emitted:
-            raise ValueError(
-                "pack has logged this record; call it with emit=False to log it yourself, with more fields"
-            )
-        self._emit(fields)
-
-    def _emit(self, fields: Mapping[str, object]) -> None:
+            why = "this record has been logged; where pack did, call it with emit=False to log it with more fields"
+            raise ValueError(why)
         check_names(fields)
+        object.__setattr__(self, "emitted", True)
         level = logging.WARNING if self.floor_over_slot else logging.INFO
         if LOGGER.isEnabledFor(level):
             line = self.as_json(**fields)
@@ -197,15 +195,21 @@ def check_names(fields: Iterable[str]) -> None:
         raise ValueError(f"the log has its own {', '.join(clash)}; give these fields other names")
 
 
+def _json(value: object) -> str | None:
+    """The value as JSON; None where it has none."""
+    try:
+        return json.dumps(value, default=_plain, allow_nan=False)
+    except Exception:  # a caller's class may do anything
+        return None
+
+
 def _plain(value: object) -> object:
     """A value that is no JSON, as one that is: numpy's scalars and arrays as numbers and lists, the rest as text."""
     to_list = getattr(value, "tolist", None)
     return to_list() if callable(to_list) else _text(value)
 
 
-def _text(value: object) -> object:
-    if value is None or type(value) in (str, bool, int):
-        return value
+def _text(value: object) -> str:
     try:
         return str(value)
     except Exception:  # a caller's class may do anything

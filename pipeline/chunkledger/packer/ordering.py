@@ -30,7 +30,7 @@ def order(packed: Packed, how: str) -> Packed:
     >>> counted = {"doc_id": "a.md", "encoding": "o200k_base", "template": "xml/1", "rendered_tokens": 20}
     >>> from chunkledger.packer import pack
     >>> packed = pack([counted | {"chunk_id": f"c{rank}"} for rank in (1, 2, 3, 4)], 100, encoding="o200k_base")
-
+    >>> order(packed, "edges").chunk_ids
     ['c1', 'c3', 'c4', 'c2']
     """
     if not isinstance(how, str) or how not in ORDERS:

@@ -101,9 +101,9 @@ def pack(
     if rows.tokens:
         _fill(filling, limit, on_miss, truncate, kinds)
     blocks = _blocks(rows, filling)
-    log = _log(rows, filling, blocks, slot_tokens, limit, encoding, extra, emitted=emit)
+    log = _log(rows, filling, blocks, slot_tokens, limit, encoding, extra)
     if emit:
-        log._emit({})
+        log.emit()
     return Packed(blocks, log.used, slot_tokens, encoding, rows.template, log)
 
 
@@ -180,8 +180,6 @@ def _log(
     limit: int | None,
     encoding: str,
     extra: Mapping[str, object],
-    *,
-    emitted: bool,
 ) -> PackLog:
     offered, packed = len(rows.hits), len(filling.packed)
     with_room = [place for place in filling.skipped if place in filling.with_room]
@@ -213,8 +211,8 @@ def _log(
         floor_chunk_tokens=rows.tokens[0] if over else None,
         skipped_with_room_ids=tuple(rows.chunk_ids[place] for place in with_room[:MOST_IDS]),
         skipped_with_room_tokens=tuple(rows.tokens[place] for place in with_room[:MOST_IDS]),
-        extra=extra,
-        emitted=emitted,
+        extra=tuple(extra.items()),
+        emitted=False,
     )
 
 

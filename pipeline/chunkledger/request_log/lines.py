@@ -20,8 +20,8 @@ WRAPPING_FIELDS = (
 """Fields in which formatters and collectors keep the record, as an object or as text: the log record's attribute, the
 message of JSON formatters, container runtimes, OpenTelemetry, cloud logs and journald."""
 
-_OURS = ("slot", "k")
-"""Fields of which a record has one at least: of a packing, of an evaluation."""
+_OURS = ({"slot", "used"}, {"k", "answered_correctly"})
+"""Fields that tell a record from its wrapping: of a packing, of an evaluation."""
 
 _NAMED = 6
 _LARGEST = 10**15  # tokens that no model ever had; larger figures are faults of whatever wrote them
@@ -75,13 +75,13 @@ def record_of(line: str) -> Record | None:
 
     >>> record_of('2026-03-01 12:00:01 INFO {"slot": 6000, "used": 5800} (pack.py:12)')
     {'slot': 6000, 'used': 5800}
-    >>> record_of('{"level": "info", "message": "{\\"slot\\": 6000}"}')["slot"]
-    6000
+    >>> record_of('{"level": "info", "message": "{\\"slot\\": 6000, \\"used\\": 5800}"}')["used"]
+    5800
     """
     first = None
     for found in _objects(line):
         record = _unwrapped(found)
-        if any(name in record for name in _OURS):
+        if _is_ours(record):
             return record
         first = first or record
     return first
@@ -101,15 +101,21 @@ def _objects(line: str) -> Iterator[dict[str, Any]]:
 
 
 def _unwrapped(found: dict[str, Any]) -> Record:
-    if any(name in found for name in _OURS):
+    if _is_ours(found):
         return found
     for name in WRAPPING_FIELDS:
         inner = found.get(name)
+        if isinstance(inner, dict):
+            inner = inner.get("stringValue", inner)  # OpenTelemetry's way to write a body
         if isinstance(inner, str):
             inner = record_of(inner)
-        if isinstance(inner, dict) and any(name in inner for name in _OURS):
+        if isinstance(inner, dict) and _is_ours(inner):
             return {**found, **inner}
     return found
+
+
+def _is_ours(record: Record) -> bool:
+    return any(names <= record.keys() for names in _OURS)
 
 
 def fields_of(record: Record) -> str:

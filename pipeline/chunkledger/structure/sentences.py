@@ -19,6 +19,8 @@ _SCRIPTS = (
     ("th", re.compile("[\u0e00-\u0e7f]")),
 )
 _OPENING = "\"'\u201c\u2018\u00ab([*_~<"
+_STOP = re.compile("[.?!][^\\s.?!\u3002\uff01\uff1f]{0,4}$")
+"""A stop of Latin scripts, perhaps with closing marks behind it: a blank must follow, else it is none."""
 _UNFINISHED = re.compile(r"[.?!]`+$|^\(?\d{1,3}[.)]$")
 """Ends that are none: a mark inside of code, a numeral that is all there is."""
 _ABBREVIATED = re.compile(r"(?:^|[\s(])[A-Za-z]{1,6}\.$")
@@ -48,9 +50,9 @@ def language_of(text: str) -> str:
 def sentence_spans(text: str, language: str | None = None) -> list[tuple[int, int]]:
     """Start and end of each sentence, in code points, blanks around it left out.
 
-    What sentencex takes for an end is none where a lower-case letter follows, where the mark stands in code ("the dot
-    `.` matches"), behind a lone numeral, and between a short word and a figure ("Eq. 4"): a cut there would be
-    mid-sentence, while a missed end only means that the next one is taken.
+    What sentencex takes for an end is none where no blank follows `.`, `?` or `!`, where a lower-case letter follows,
+    where the mark stands in code ("the dot `.` matches"), behind a lone numeral, and between a short word and a figure
+    ("Eq. 4"): a cut there would be mid-sentence, while a missed end only means that the next one is taken.
 
     A long text is split window by window, each from the start of the last sentence of the one before, because
     sentencex takes time that grows with the square of the length: 15 s for 200,000 Chinese characters in one line.
@@ -84,15 +86,18 @@ def _joined(text: str, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
     joined = spans[:1]
     for start, end in spans[1:]:
         before = joined[-1]
-        if _goes_on(text[max(before[0], before[1] - _TAIL) : before[1]], text[start : start + _TAIL]):
+        end_of_before, start_of_next = text[max(before[0], before[1] - _TAIL) : before[1]], text[start : start + _TAIL]
+        if _goes_on(end_of_before, start_of_next, together=start == before[1]):
             joined[-1] = before[0], end
         else:
             joined.append((start, end))
     return joined
 
 
-def _goes_on(before: str, after: str) -> bool:
-    """Whether the sentence that seems to end with `before` goes on with `after`."""
+def _goes_on(before: str, after: str, *, together: bool) -> bool:
+    """Whether the sentence that seems to end with `before` goes on with `after`, which may follow without a blank."""
+    if together and _STOP.search(before):
+        return True
     first = after.lstrip(_OPENING)[:1]
     if first.islower() or _UNFINISHED.search(before):
         return True
