@@ -46,6 +46,17 @@ def chunk_text(raw: str) -> str:
     return re.sub(r"\A(?:[^\S\r\n]*[\r\n])+", "", raw.rstrip())
 
 
+class CountingRow(dict[str, object]):
+    """A row that counts how often columns are read, of all rows of its kind."""
+
+    reads = 0
+
+    def get(self, name: str, default: object = None) -> object:
+        """The value, and one more read."""
+        CountingRow.reads += 1
+        return super().get(name, default)
+
+
 def row(chunk_id: str = "c-1", tokens: object = 20, **columns: object) -> Row:
     """A row with the columns that packing needs, and whatever else is given."""
     needed: Row = {"chunk_id": chunk_id, "doc_id": "a.md", "encoding": "o200k_base", "template": "xml/1"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from chunkledger.packer import order, pack, render
-from packer.builders import Row, cuttable, row, rows
+from packer.builders import CountingRow, Row, cuttable, row, rows
 
 
 def line(*texts: str, doc_id: str = "a.md", joined: int | None = 10) -> list[Row]:
@@ -199,45 +199,29 @@ def test_merged_blocks_need_no_text() -> None:
 
 def test_work_is_linear_where_everything_is_merged() -> None:
     """Twice the chunks of one document, in reverse, are twice the reads of their gaps."""
-
-    class Counting(dict[str, object]):
-        reads = 0
-
-        def get(self, name: str, default: object = None) -> object:
-            Counting.reads += 1
-            return super().get(name, default)
-
     reads = []
     for count in (300, 600):
-        hits = [Counting(hit) for hit in reversed(line(*["Text."] * count))]
-        Counting.reads = 0
+        hits = [CountingRow(hit) for hit in reversed(line(*["Text."] * count))]
+        CountingRow.reads = 0
         packed = pack(hits, 10**6, encoding="o200k_base", duplicates="chunk")
         assert len(packed.blocks) == 1
-        reads.append(Counting.reads)
+        reads.append(CountingRow.reads)
     assert reads[1] < 2.1 * reads[0]
 
 
 def test_work_is_linear_where_blocks_are_joined_again_and_again() -> None:
     """Chunks that join two blocks leave more room each time, and not every skipped hit is looked at for it."""
-
-    class Counting(dict[str, object]):
-        reads = 0
-
-        def get(self, name: str, default: object = None) -> object:
-            Counting.reads += 1
-            return super().get(name, default)
-
     reads = []
     for count in (200, 400):
         hits = line(*["Text."] * count)
         for hit in hits[1::2]:
             hit |= {"body_tokens": 1, "token_count": 1, "rendered_tokens": 31, "joined_tokens": 1}
         large = [row(f"large{n}", 1_000_000, doc_id=f"{n}.md") for n in range(count)]
-        Counting.reads = 0
-        ranked = [*map(Counting, hits[::2]), *map(Counting, large), *map(Counting, hits[1::2])]
+        CountingRow.reads = 0
+        ranked = [*map(CountingRow, hits[::2]), *map(CountingRow, large), *map(CountingRow, hits[1::2])]
         packed = pack(ranked, 40 * count, encoding="o200k_base", duplicates="chunk")
         assert (packed.log.merged, packed.log.skipped_for_size) == (count - 1, count)
-        reads.append(Counting.reads)
+        reads.append(CountingRow.reads)
     assert reads[1] < 2.2 * reads[0]
 
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chunkledger.packer import BOUNDARY_KINDS, Packed, Slot, pack
-from packer.builders import Row, cuttable, row, rows, shown
+from packer.builders import CountingRow, Row, cuttable, row, rows, shown
 from packer.model import Model, Options
 from packer.rankings import rankings
 
@@ -264,22 +264,11 @@ def test_text_is_not_needed() -> None:
     assert ("text" in hits[0], pack(hits, 100, encoding="o200k_base").used_tokens) == (False, 20)
 
 
-class _CountingRow(dict[str, object]):
-    """A row that counts how often its columns are read."""
-
-    reads = 0
-
-    def get(self, name: str, default: object = None) -> object:
-        """The value, and one more read."""
-        type(self).reads += 1
-        return super().get(name, default)
-
-
 def test_work_is_linear_in_the_hits() -> None:
     """Twice the hits are twice the reads of columns."""
     reads = []
     for count in (500, 1_000):
-        _CountingRow.reads = 0
-        pack([_CountingRow(one) for one in rows(*[20] * count)], 10**9, encoding="o200k_base")
-        reads.append(_CountingRow.reads)
+        CountingRow.reads = 0
+        pack([CountingRow(one) for one in rows(*[20] * count)], 10**9, encoding="o200k_base")
+        reads.append(CountingRow.reads)
     assert abs(reads[1] - 2 * reads[0]) <= 2
