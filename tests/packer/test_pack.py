@@ -271,4 +271,4 @@ def test_work_is_linear_in_the_hits() -> None:
         CountingRow.reads = 0
         pack([CountingRow(one) for one in rows(*[20] * count)], 10**9, encoding="o200k_base")
         reads.append(CountingRow.reads)
-    assert abs(reads[1] - 2 * reads[0]) <= 2
+    assert abs(reads[1] - 2 * reads[0]) <= reads[0] // 100

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 Column = Callable[[str], object]
 """A function from the name of a column to its value in one hit; None stands for a missing column."""
@@ -52,15 +52,6 @@ class Nested:
         return None
 
 
-def columns_of(hits: Iterable[object]) -> list[Column]:
-    """How to read each hit, as `column_of` does."""
-    # Most hits are whole rows; what `column_of` would say of them is written out here, which saves a call for each.
-    return [
-        hit.get if type(hit) is dict and "rendered_tokens" in hit and "chunk_id" in hit else column_of(hit)
-        for hit in hits
-    ]
-
-
 def column_of(hit: object) -> Column:
     """How to read one hit.
 
@@ -74,6 +65,8 @@ def column_of(hit: object) -> Column:
     >>> column_of({"id": "c-1", "score": 0.9, "payload": {"rendered_tokens": 20, "doc_id": "a.md"}})("chunk_id")
     'c-1'
     """
+    if type(hit) is dict and "rendered_tokens" in hit and "chunk_id" in hit:  # as nearly all are
+        return hit.get
     if type(hit) is tuple and len(hit) == 2:
         return column_of(hit[0])
     own = _reader(hit)

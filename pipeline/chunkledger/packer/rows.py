@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from .checks import check_boundaries, check_counts, check_encoding
 from .cuts import BOUNDARY_COLUMNS
-from .hits import Column, Nested, columns_of, fault
+from .hits import Column, Nested, column_of, fault
 from .values import counted, needed, string
 
 TYPE_CHECKING = False  # importing typing takes longer than importing the packer
@@ -36,7 +36,6 @@ class Rows:
 
     Attributes:
         hits: the hits themselves, untouched.
-        columns: how to read each.
         chunk_ids: their chunk ids.
         doc_ids: their document ids.
         documents: which document each is of: its id, and where hits of one id are of several versions, the version.
@@ -52,14 +51,13 @@ class Rows:
     """
 
     __slots__ = (
-        "_largest_gap", "_read", "bodies", "chunk_ids", "columns", "doc_ids", "documents", "ends", "hits", "indexes",
-        "joined", "lines", "shifts", "starts", "template", "tokens",
+        "_largest_gap", "_read", "bodies", "chunk_ids", "doc_ids", "documents", "ends", "hits", "indexes", "joined",
+        "lines", "shifts", "starts", "template", "tokens",
     )  # fmt: skip
 
     def __init__(self, hits: list[object]) -> None:
         self.hits = hits
-        self.columns = columns_of(hits)
-        self._read = dict(zip(_NAMES, _transposed(hits, self.columns), strict=True))
+        self._read = dict(zip(_NAMES, _transposed(hits), strict=True))
         self._check_counted()
         self.chunk_ids = self._strings("chunk_id")
         self.doc_ids = self._strings("doc_id")
@@ -118,7 +116,7 @@ class Rows:
                         "ledger's columns, themselves or in their metadata, meta or payload, or get them by id from a "
                         "count index (chunkledger.packer.counts)"
                     )
-                    raise fault(place + 1, self.columns[place], what)
+                    raise fault(place + 1, self.column(place), what)
 
     def _are_plain_counts(self) -> bool:
         """Whether all whole numbers are what they can be; sums tell it in half the time of looking at each type."""
@@ -136,6 +134,10 @@ class Rows:
         """One column, as it is."""
         return self._read[name]
 
+    def column(self, place: int) -> Column:
+        """How to read the columns of one hit."""
+        return column_of(self.hits[place])
+
     def at(self, place: int, read: Callable[[Column], Value]) -> Value:
         """What `read` makes of the columns of one hit.
 
@@ -143,14 +145,14 @@ class Rows:
             ValueError: as `read` does, with the hit named.
         """
         try:
-            return read(self.columns[place])
+            return read(self.column(place))
         except ValueError as error:
-            raise fault(place + 1, self.columns[place], error) from None
+            raise fault(place + 1, self.column(place), error) from None
 
     def contradiction(self, place: int, what: str) -> ValueError:
         """The error that says which columns of a hit can't belong to one chunk."""
         why = f"{what}; they contradict each other: take all columns from one ledger"
-        return fault(place + 1, self.columns[place], why)
+        return fault(place + 1, self.column(place), why)
 
     def body(self, place: int) -> int:
         """Tokens of the text of a chunk that has neighbours in its block, which needs all its counts."""
@@ -222,7 +224,7 @@ def read_rows(hits: Iterable[object], encoding: str, template: str | None, overh
     return rows
 
 
-def _transposed(hits: list[object], columns: list[Column]) -> Iterable[Sequence[object]]:
+def _transposed(hits: list[object]) -> Iterable[Sequence[object]]:
     """The columns of `_NAMES`."""
     if not hits:
         return [()] * len(_NAMES)
@@ -232,12 +234,13 @@ def _transposed(hits: list[object], columns: list[Column]) -> Iterable[Sequence[
     except KeyError:
         records = []
     if len(records) < len(hits):
-        records = list(map(_record, hits, columns))
+        records = list(map(_record, hits))
     return zip(*records, strict=True)
 
 
-def _record(hit: object, column: Column) -> tuple[object, ...]:
+def _record(hit: object) -> tuple[object, ...]:
     """The values of `_NAMES` in one hit, in one call where it or what is nested in it is a whole row."""
+    column = column_of(hit)
     try:
         if type(hit) is dict:
             return _all_of(hit)  # type: ignore[no-any-return]
@@ -288,8 +291,8 @@ def _take_estimates(rows: Rows, template: str | None, overhead_tokens: int) -> N
     """Fill in what each hit costs where some, or all, were not counted for the template of the prompt."""
     rows.template = template or ""
     costs, bodies = [], list(rows.bodies)
-    for place, column in enumerate(rows.columns):
-        if template and column("template") == template:
+    for place, counted_for in enumerate(rows.values("template")):
+        if template and counted_for == template:
             costs.append(rows.at(place, lambda column: needed(column, "rendered_tokens")))
             continue
         text_tokens = rows.at(place, lambda column: needed(column, "token_count"))
