@@ -38,6 +38,7 @@ SHAPES: dict[str, Any] = {
     "items": Items(COLUMNS | {"text": "Ten."}),
     "LangChain": SimpleNamespace(id="c-1", page_content="Ten.", metadata=NESTED),
     "LangChain with score": (SimpleNamespace(id="c-1", page_content="Ten.", metadata=NESTED), 0.83),
+    "score with LangChain": (0.83, SimpleNamespace(id="c-1", page_content="Ten.", metadata=NESTED)),
     "LlamaIndex": SimpleNamespace(id_="c-1", text="Ten.", metadata=NESTED, score=0.83),
     "Haystack": SimpleNamespace(id="c-1", content="Ten.", meta=NESTED, score=0.83),
     "Qdrant": SimpleNamespace(id="c-1", score=0.83, payload=NESTED | {"text": "Ten."}),

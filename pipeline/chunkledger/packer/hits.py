@@ -29,18 +29,24 @@ class Nested:
     Attributes:
         inner: the place where the counts lie, or the hit itself where there are none.
         own: the hit itself, and further places.
+        stored: what the hit stores itself, as a mapping; asked first, because attributes that are computed, or missing,
+            take microseconds.
     """
 
-    __slots__ = ("inner", "own")
+    __slots__ = ("inner", "own", "stored")
 
-    def __init__(self, inner: Column, own: Sequence[Column]) -> None:
-        self.inner, self.own = inner, own
+    def __init__(self, inner: Column, own: Sequence[Column], stored: Mapping[str, object] | None = None) -> None:
+        self.inner, self.own, self.stored = inner, own, stored
 
     def __call__(self, name: str) -> object:
         """The value of a column; None where it is missing."""
         value = self.inner(name)
         if value is not None or name not in _OUTSIDE:
             return value
+        if self.stored is not None:
+            for other in (name, *_OUTSIDE[name]):
+                if (value := self.stored.get(other)) is not None:
+                    return str(value) if name == "chunk_id" else value
         for read in self.own:
             if (value := read(name)) is not None:
                 return str(value) if name == "chunk_id" else value
@@ -58,7 +64,7 @@ def column_of(hit: object) -> Column:
     Mappings (and whatever else has `keys`, like `sqlite3.Row`) are read by key, the rest by attribute. Where the hit
     itself holds no counts but one of `NESTED` does, the columns are read there; chunk_id and text then may also be
     those of the hit, and where there are no counts at all they are looked for everywhere. A pair of a hit and its
-    score is that hit.
+    score, either first, is that hit.
 
     >>> column_of({"rendered_tokens": 20, "doc_id": "a.md"})("doc_id")
     'a.md'
@@ -68,13 +74,17 @@ def column_of(hit: object) -> Column:
     if type(hit) is dict and "rendered_tokens" in hit and "chunk_id" in hit:  # as nearly all are
         return hit.get
     if type(hit) is tuple and len(hit) == 2:
-        return column_of(hit[0])
+        one, other = hit
+        return column_of(other if isinstance(one, (int, float)) else one)
     own = _reader(hit)
-    # Attributes that are missing are dear to ask for, so where most keep their metadata comes first.
-    for place in NESTED if type(hit) is dict else NESTED[:3]:
-        inner = own(place)
-        if type(inner) is dict and "rendered_tokens" in inner and own("rendered_tokens") is None:
-            return Nested(inner.get, (own,))
+    # To ask a model for attributes that it lacks takes microseconds, so what it stores is looked up first.
+    stored = hit if type(hit) is dict else getattr(hit, "__dict__", None)
+    if type(stored) is dict and "rendered_tokens" not in stored:
+        for read, places in ((stored.get, NESTED), (own, () if stored is hit else NESTED[:3])):
+            for place in places:
+                inner = read(place)
+                if type(inner) is dict and "rendered_tokens" in inner:
+                    return Nested(inner.get, (own,), stored)
     if _has_counts(own):
         return Nested(own, (own,))
     found: list[Column] = []
@@ -95,7 +105,7 @@ def _inside(own: Column, depth: int) -> Iterator[Column]:
 
 
 def _is_nested(value: object) -> bool:
-    return isinstance(value, Mapping) or hasattr(value, "keys")
+    return isinstance(value, Mapping) or hasattr(type(value), "keys")
 
 
 def _has_counts(column: Column) -> bool:
@@ -105,7 +115,7 @@ def _has_counts(column: Column) -> bool:
 def _reader(hit: object) -> Column:
     if isinstance(hit, (dict, Mapping)):  # dict first: it answers sooner than the abstract class
         return hit.get
-    if hasattr(hit, "keys"):
+    if hasattr(type(hit), "keys"):
         columns: dict[str, object] = dict(hit)  # type: ignore[call-overload]
         return columns.get
     return lambda name: getattr(hit, name, None)
