@@ -236,16 +236,31 @@ def test_numbers_are_counted_anew_where_blocks_are_joined() -> None:
 
 
 def test_skipped_hit_fits_when_numbers_get_shorter() -> None:
-    """Where joining brings the next block's number back to three digits, what lacked one token goes in."""
-    one, two, three = line("One.", "Two.", "Three.")
-    one |= {"gap_after": "\n\n"}
-    two |= {"body_tokens": 20, "rendered_tokens": 51, "joined_tokens": 20}  # what it adds is what it saves
-    others = [row(f"c{n}", 20, doc_id=f"{n}.md") for n in range(998)]
-    large = row("large", 31, doc_id="z.md")
-    slot = 998 * 20 + 2 * 40 + 1 + 31
-    packed = pack([*others, one, three, large, two], slot, encoding="o200k_base")
-    assert packed.used_tokens == sum(block.tokens for block in packed.blocks) <= slot
-    assert packed.log.skipped_for_size == 0
+    """Where joining brings the next block's number back to three digits, what lacked that one token goes in."""
+    chain = line(*["Text."] * 7)
+    for joint in chain[1::2]:
+        joint |= {"body_tokens": 29, "token_count": 29, "rendered_tokens": 59, "joined_tokens": 29}  # saves one token
+    others = [row(f"c{n}", 20, doc_id=f"{n}.md") for n in range(997)]
+    left = 10
+    large = row("large", left + 5, doc_id="z.md")  # two tokens more, two more, one more: exactly so many in the end
+    slot = 997 * 20 + 4 * 40 + 2 + left
+    packed = pack([*others, *chain[::2], large, *chain[1::2]], slot, encoding="o200k_base", duplicates="chunk")
+    assert (packed.log.skipped_for_size, packed.used_tokens, len(packed.blocks)) == (0, slot, 999)
+
+
+def test_chunk_that_replaces_another_gives_skipped_ones_a_turn() -> None:
+    """What the replaced chunk was joined to costs a block now, which a skipped chunk that holds it saves."""
+
+    def chunk(index: int, start: int, end: int, rendered: int, body: int, joined: int | None) -> Row:
+        columns = {"chunk_index": index, "char_start": start, "char_end": end, "gap_after": "\n", "context": ""}
+        return row(f"{index}", rendered, body_tokens=body, joined_tokens=joined, **columns)
+
+    hits = [chunk(1, 4, 7, 16, 1, 2), chunk(5, 17, 22, 26, 20, 20), chunk(8, 31, 36, 31, 1, 10)]
+    hits += [chunk(9, 37, 41, 33, 3, 12)]
+    first = chunk(0, 15, 36, 61, 31, None) | {"chunk_id": "first parent", "role": "parent"}
+    second = chunk(2, 37, 45, 12, 6, None) | {"chunk_id": "second parent", "role": "parent"}
+    packed = pack([*hits, first, second], 93, encoding="o200k_base")
+    assert (packed.chunk_ids, packed.used_tokens) == (["1", "first parent", "second parent"], 89)
 
 
 def test_estimated_and_exact_rows_do_not_share_a_block() -> None:
