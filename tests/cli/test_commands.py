@@ -242,18 +242,32 @@ def test_code_4_where_nothing_was_published(tmp_path: Path, out: str) -> None:
 
 @pytest.fixture(scope="module")
 def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A corpus of several units in `docs`, and a ledger of something else."""
+    """A corpus of several units in `docs`."""
     folder = tmp_path_factory.mktemp("large")
     large_corpus(folder / "docs")
-    ingest([write(folder / "first", {"a.md": "One.\n"})], folder / "ledger")
     return folder
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> Path:
+    """A ledger of something else, of the test's own: what one test does to it must not fail the next one."""
+    ingest([write(tmp_path / "first", {"a.md": "One.\n"})], tmp_path / "ledger")
+    return tmp_path / "ledger"
 
 
 @contextmanager
 def _started(arguments: list[str | Path]) -> Iterator[subprocess.Popen[str]]:
-    """The command while it runs; killed where a test is done with it before it has ended."""
+    """The command while it runs; killed where a test is done with it before it has ended.
+
+    A shell lets what it starts in the background ignore SIGINT, and the command keeps to that; here it must not.
+    """
     pipe = subprocess.PIPE
-    with subprocess.Popen([*COMMAND, *map(str, arguments)], stdout=pipe, stderr=pipe, text=True) as process:
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        process = subprocess.Popen([*COMMAND, *map(str, arguments)], stdout=pipe, stderr=pipe, text=True)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    with process:
         try:
             yield process
         finally:
@@ -262,12 +276,11 @@ def _started(arguments: list[str | Path]) -> Iterator[subprocess.Popen[str]]:
 
 @pytest.mark.parametrize("jobs", [1, 2])
 @pytest.mark.parametrize(("number", "code", "word"), [("SIGINT", 130, "interrupted"), ("SIGTERM", 143, "terminated")])
-def test_interrupted_run_changes_nothing(large: Path, number: str, code: int, word: str, jobs: int) -> None:
+def test_interrupted_run_changes_nothing(
+    large: Path, ledger: Path, number: str, code: int, word: str, jobs: int
+) -> None:
     """A run that is stopped in the middle ends soon, with its code, and the ledger is as the last commit left it."""
-    ledger = large / "ledger"
     before = (rows_of(ledger), opened(str(ledger)).version())  # type: ignore[union-attr]
-    for leftover in ledger.glob("part-00002-*"):
-        leftover.unlink()
     arguments = ["ingest", large / "docs", "--out", ledger, "--max-tokens", "2000", "--jobs", str(jobs)]
     with _started(arguments) as process:
         while not list(ledger.glob("part-00002-*")):
@@ -299,9 +312,8 @@ def test_workers_that_are_killed_do_not_show(large: Path) -> None:
     assert rows_of(ledger) == rows_of(large / "quiet")
 
 
-def test_workers_end_with_a_driver_that_is_killed(large: Path) -> None:
+def test_workers_end_with_a_driver_that_is_killed(large: Path, ledger: Path) -> None:
     """Regression: workers of a driver that was killed waited for work for ever."""
-    ledger = large / "ledger"
     arguments = ["ingest", large / "docs", "--out", ledger, "--max-tokens", "2000", "--jobs", "2"]
     # Both ends of the pipe are closed only when the driver and every worker are gone.
     with _started(arguments) as process:
