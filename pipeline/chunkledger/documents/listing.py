@@ -104,7 +104,7 @@ class _Walk:
                 self._find(place, "failed", _NOT_UTF8)
             elif entry.name.startswith("."):
                 self._find(place, "skipped", "hidden")
-            elif self.ledger and os.path.isdir(entry.path) and os.path.realpath(entry.path) == self.ledger:
+            elif self.ledger and _is_folder(entry) and os.path.realpath(entry.path) == self.ledger:
                 self._find(place, "skipped", "the ledger itself", folder=True)
             elif entry.is_symlink() and (trouble := self._link_trouble(entry.path, place, above)):
                 self._find_link(entry.path, place, *trouble)
@@ -190,6 +190,11 @@ def _entries(folder: str) -> list[os.DirEntry[str]]:
         return sorted(found, key=lambda entry: entry.name)
 
 
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    """Whether it is a folder or a link to one; what is no link is not looked at again (a link in a loop fails)."""
+    return os.path.isdir(entry.path) if entry.is_symlink() else entry.is_dir()
+
+
 def _take(listing: Listing, source: Source, below: str, path: str, selection: Selection) -> None:
     """Put one file into the listing, as an entry, a table or a finding."""
     doc_id = source.doc_id(below)
@@ -229,7 +234,6 @@ def _fail(listing: Listing, doc_id: str, reason: str) -> None:
 
 def _is_storable(name: str) -> bool:
     try:
-        name.encode()
+        return name.isascii() or bool(name.encode())
     except UnicodeEncodeError:
         return False
-    return True

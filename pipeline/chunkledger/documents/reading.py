@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import itertools
-import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import IO
 
 from chunkledger.documents import jsonl, parquet
 from chunkledger.documents.decoding import UndecodableError, decoded
-from chunkledger.documents.files import opened
+from chunkledger.documents.files import content, opened
 from chunkledger.documents.rows import MOST_METADATA_BYTES, Place, Row, RowError, TableError
 from chunkledger.documents.sources import Entry
 from chunkledger.documents.tables import is_parquet, unforeseen
@@ -61,9 +60,7 @@ def documents_of(entries: Iterable[Entry], settings: Settings, longest: int) -> 
 
 def _file(entry: Entry, settings: Settings, longest: int) -> Read:
     try:
-        with opened(entry.path) as file:
-            # Not longest + 1: a buffer of that size would be made for every file, whatever it holds.
-            raw = file.read(min(longest, max(entry.size, os.fstat(file.fileno()).st_size)) + 1)
+        raw = content(entry.path, longest)
     except OSError as error:
         return _failed(entry, f"can't be read: {error.strerror}")
     if len(raw) > longest:

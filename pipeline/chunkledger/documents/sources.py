@@ -155,7 +155,7 @@ class Selection:
 
     def excludes(self, doc_id: str) -> bool:
         """Whether a glob shuts out what is here, be it a document, a link or a folder that can't be listed."""
-        return any(fnmatchcase(doc_id, glob) for glob in self.exclude)
+        return bool(self.exclude) and any(fnmatchcase(doc_id, glob) for glob in self.exclude)
 
     def too_large(self, size: int) -> str | None:
         """Why a document of this size is not taken; None where it is."""
