@@ -78,6 +78,7 @@ class Batch:
         starts: byte where each document starts, and the length of `data` last; documents + 1 values.
         line_starts: byte where each line starts, ascending; every document's start is one.
         exotic_blanks: byte where each blank starts that is no ASCII space, tab, newline or carriage return.
+        continuations: each byte that goes on a character; the rest start one.
     """
 
     documents: tuple[Document, ...]
@@ -85,6 +86,7 @@ class Batch:
     starts: IntArray
     line_starts: IntArray
     exotic_blanks: IntArray
+    continuations: IntArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +96,7 @@ class Blocks:
     Attributes:
         start, end: half-open, bytes of `Batch.data`; a block starts where its mark or text starts (so after the
             indentation of its line) and may end with the blank lines that follow it.
+        line_start: where the line starts that `start` is on.
         kind: one of `chunkledger.structure.kinds`.
         level: of a heading from 1, in Markdown up to 6; of code 1 where its first line opens it; else 0.
         depth: how many list items, quotes and footnotes hold the block.
@@ -103,6 +106,7 @@ class Blocks:
 
     start: IntArray
     end: IntArray
+    line_start: IntArray
     kind: CodeArray
     level: CodeArray
     depth: IntArray
@@ -141,6 +145,7 @@ class Cuts:
         depth: how deep in lists and quotes.
         never: whether a cut here parts what must stay together (a heading and its first block).
         document: index into `Batch.documents`.
+        introducing: those (as indices) that part a line which ends in a colon from the block that it introduces.
     """
 
     position: IntArray
@@ -148,6 +153,7 @@ class Cuts:
     depth: IntArray
     never: BoolArray
     document: IntArray
+    introducing: IntArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +161,7 @@ class Spans:
     """The chunks of a batch as spans, in document order.
 
     Attributes:
-        own_start: byte where what is new in the chunk starts.
+        own_start, own_end: bytes of what is new in the chunk, with the blanks behind it.
         start: byte where its text starts: `own_start`, or earlier by the overlap.
         end: byte where its text ends, blanks trimmed.
         document: index into `Batch.documents`.
@@ -163,6 +169,7 @@ class Spans:
     """
 
     own_start: IntArray
+    own_end: IntArray
     start: IntArray
     end: IntArray
     document: IntArray

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import sys
 from itertools import pairwise
@@ -9,7 +10,7 @@ from itertools import pairwise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chunkledger.documents.batch import EXOTIC_BLANKS, exotic_blanks, joined
+from chunkledger.documents.batch import EXOTIC_BLANKS, joined
 from chunkledger.model import Document
 
 texts = st.lists(st.text(st.sampled_from("ab \n\r\té漢🙂\u00a0\x0b"), min_size=1, max_size=12), max_size=6)
@@ -57,10 +58,20 @@ def test_exotic_blanks_are_noticed(bodies: list[str]) -> None:
     assert joined(_documents(bodies)).exotic_blanks.tolist() == places
 
 
+@settings(deadline=None)
+@given(texts)
+def test_bytes_that_go_on_a_character_are_known(bodies: list[str]) -> None:
+    """They are those at which the UTF-8 bytes can't be parted."""
+    data = "".join(bodies).encode()
+    starts = set(itertools.accumulate((len(char.encode()) for char in data.decode()), initial=0))
+    assert joined(_documents(bodies)).continuations.tolist() == sorted(set(range(len(data))) - starts)
+
+
 def test_exotic_blanks_are_those_of_python() -> None:
     """Of all characters, those are found that `str.isspace` calls blank, the four plain ones left out."""
     every = [chr(code) for code in range(sys.maxunicode + 1) if not 0xD800 <= code < 0xE000]
     expected = [char for char in every if char.isspace() and char not in " \t\n\r"]
     assert sorted(EXOTIC_BLANKS) == expected
-    data = "".join(every).encode()
-    assert [data[place : place + 3].decode(errors="ignore")[0] for place in exotic_blanks(data).tolist()] == expected
+    batch = joined(_documents(["".join(every)]))
+    places = batch.exotic_blanks.tolist()
+    assert [batch.data[place : place + 3].decode(errors="ignore")[0] for place in places] == expected

@@ -9,7 +9,7 @@ from hypothesis import settings as hypothesis_settings
 from chunkledger.documents.batch import joined
 from chunkledger.model import Cuts
 from chunkledger.splitting import strengths
-from chunkledger.splitting.cut_points import introductions, structural_cuts
+from chunkledger.splitting.cut_points import structural_cuts
 from chunkledger.structure.blocks import blocks_of
 from markdown_texts import document, texts
 
@@ -131,7 +131,7 @@ def test_a_line_that_ends_in_a_colon_introduces(colon: str, block: str) -> None:
     for text, expected in ((f"see{colon}\n\n{block}", [1]), (f"see\n\n{block}", []), (f"see{colon}\n\nmore\n", [])):
         batch = joined([document(text)])
         blocks = blocks_of(batch)
-        assert introductions(batch, blocks, structural_cuts(batch, blocks)).tolist() == expected
+        assert structural_cuts(batch, blocks).introducing.tolist() == expected
 
 
 def test_the_shortest_texts_have_cuts() -> None:

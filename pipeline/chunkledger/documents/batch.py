@@ -6,14 +6,17 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from chunkledger.model import Batch, Document, IntArray
+from chunkledger.model import Batch, CodeArray, Document, IntArray
 
 _EXOTIC = ("\x0b\x0c\x1c\x1d\x1e\x1f\x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000", range(0x2000, 0x200B))
 EXOTIC_BLANKS = tuple([*_EXOTIC[0], *map(chr, _EXOTIC[1])])
 """Every character that `str.isspace` calls blank, apart from space, tab, newline and carriage return."""
 
+_CONTROLS = tuple(char.encode() for char in EXOTIC_BLANKS if char < "\x80")
+_WIDE = tuple(char.encode() for char in EXOTIC_BLANKS if char >= "\x80")
+
 _MAY_START = np.zeros(256, np.bool_)
-_MAY_START[[char.encode()[0] for char in EXOTIC_BLANKS]] = True
+_MAY_START[[char[0] for char in _WIDE]] = True
 
 
 def joined(documents: Sequence[Document]) -> Batch:
@@ -22,33 +25,35 @@ def joined(documents: Sequence[Document]) -> Batch:
     starts = np.zeros(len(texts) + 1, np.int64)
     np.cumsum([len(text) for text in texts], out=starts[1:])
     data = b"".join(texts)
+    values = np.frombuffer(data, np.uint8)
+    beyond_ascii = np.zeros(0, np.int64) if data.isascii() else np.flatnonzero(values >= 0x80)
     return Batch(
         documents=tuple(documents),
         data=data,
         starts=starts,
         line_starts=_line_starts(data, starts),
-        exotic_blanks=exotic_blanks(data),
+        exotic_blanks=_exotic_blanks(data, values, beyond_ascii),
+        continuations=beyond_ascii[values[beyond_ascii] & 0xC0 == 0x80],
     )
 
 
-def exotic_blanks(data: bytes) -> IntArray:
-    """Where each of `EXOTIC_BLANKS` starts in the UTF-8 bytes, ascending.
+def _exotic_blanks(data: bytes, values: CodeArray, beyond_ascii: IntArray) -> IntArray:
+    """Where each of `EXOTIC_BLANKS` starts, ascending.
 
-    Few bytes can start one, so a look-up of every byte leaves little to compare (a regular expression took eight
-    times as long).
+    Args:
+        data: the UTF-8 bytes.
+        values: the same as an array.
+        beyond_ascii: which of them are no ASCII, few in most texts.
     """
-    values = np.frombuffer(data, np.uint8)
-    places = np.flatnonzero(_MAY_START[values])
-    padded = np.append(values, np.zeros(2, np.uint8))
-    first, second, third = padded[places], padded[places + 1], padded[places + 2]
-    found = np.zeros(len(places), np.bool_)
-    for char in EXOTIC_BLANKS:
-        code = char.encode()
-        here = first == code[0]
-        for following, value in zip((second, third), code[1:], strict=False):
-            here &= following == value
-        found |= here
-    return places[found].astype(np.int64)
+    found = [np.flatnonzero(values == char[0]) for char in _CONTROLS if char in data]
+    places = beyond_ascii[_MAY_START[values[beyond_ascii]]]
+    if len(places):
+        padded = np.append(values, np.zeros(2, np.uint8))
+        code = (padded[places].astype(np.int64) << 16) | (padded[places + 1].astype(np.int64) << 8) | padded[places + 2]
+        wide = np.isin(code, [int.from_bytes(char) for char in _WIDE if len(char) == 3])
+        wide |= np.isin(code >> 8, [int.from_bytes(char) for char in _WIDE if len(char) == 2])
+        found.append(places[wide])
+    return np.sort(np.concatenate(found)) if found else np.zeros(0, np.int64)
 
 
 def _line_starts(data: bytes, document_starts: IntArray) -> IntArray:

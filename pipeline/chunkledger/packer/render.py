@@ -32,7 +32,7 @@ def one_line(value: str) -> str:
     >>> one_line("a\nb")
     'a b'
     """
-    return _LINE_BREAKING.sub(" ", value)
+    return value if value.isprintable() else _LINE_BREAKING.sub(" ", value)  # what is printable breaks no line
 
 
 def _attribute(value: str) -> str:

@@ -14,16 +14,16 @@ from chunkledger.counting.vocabulary import VOCABULARIES
 from chunkledger.documents.batch import joined
 from chunkledger.model import Batch, Blocks, Document, IntArray, TokenEnds
 from chunkledger.packer.cuts import BOUNDARY_KINDS
+from chunkledger.records.arrow import lists, repeated, strings, uuid_strings
 from chunkledger.records.boundaries import Boundaries, boundaries_of
 from chunkledger.records.composition import chunk_kinds, unit_detail
-from chunkledger.records.flags import Sizes, cause_of, flags_of
-from chunkledger.records.ids import chunk_ids
+from chunkledger.records.flags import Sizes, cause_of, flagged
+from chunkledger.records.ids import id_digests
 from chunkledger.records.metadata import metadata_of
 from chunkledger.records.positions import char_offsets, line_numbers
 from chunkledger.records.rendering import RenderedCounts, rendered_counts
 from chunkledger.records.schema import COLUMNS, KINDS, SCHEMA
 from chunkledger.settings import Settings
-from chunkledger.splitting.measure import embed_tokens
 from chunkledger.splitting.split import Split, split
 from chunkledger.structure.blocks import blocks_of
 
@@ -83,20 +83,15 @@ def record_batch(
         metadata: of each document, as JSON.
         settings: what they were made with.
     """
-    spans = cut.spans
-    texts = [
-        batch.data[start:end].decode() for start, end in zip(spans.start.tolist(), spans.end.tolist(), strict=True)
-    ]
     boundaries = boundaries_of(batch, cut)
-    counts = rendered_counts(batch, ends, counter, cut, texts, boundaries, settings)
-    embedded = embed_tokens(batch, counter, cut.prefixes, cut.prefix, spans, cut.tokens)
+    counts = rendered_counts(batch, ends, counter, cut, boundaries, settings)
     columns: dict[str, pa.Array] = {}
-    columns |= _document_columns(batch, metadata, spans.document)
-    columns |= _text_columns(batch, cut, texts)
-    columns |= _count_columns(cut, counts, embedded)
+    columns |= _document_columns(batch, metadata, cut.spans.document)
+    columns |= _text_columns(batch, cut)
+    columns |= _count_columns(cut, counts)
     columns |= _boundary_columns(batch, cut, boundaries, counts)
-    columns |= _flag_columns(batch, blocks, ends, cut, counts, embedded, settings)
-    columns |= _constant_columns(len(texts), settings)
+    columns |= _flag_columns(batch, blocks, ends, cut, counts, settings)
+    columns |= _constant_columns(len(cut.tokens), settings)
     return pa.RecordBatch.from_arrays([columns[name].cast(SCHEMA.field(name).type) for name in COLUMNS], schema=SCHEMA)
 
 
@@ -108,38 +103,48 @@ def _document_columns(batch: Batch, metadata: Sequence[str], document: IntArray)
         "doc_sha256": [entry.sha256 for entry in batch.documents],
         "metadata": metadata,
     }
-    return {name: pa.array(values, pa.string()).take(index) for name, values in per_document.items()}
+    return {name: strings([value.encode() for value in values]).take(index) for name, values in per_document.items()}
 
 
-def _text_columns(batch: Batch, cut: Split, texts: list[str]) -> dict[str, pa.Array]:
-    spans = cut.spans
-    count = len(texts)
+def _text_columns(batch: Batch, cut: Split) -> dict[str, pa.Array]:
+    spans, data = cut.spans, batch.data
+    texts = [data[start:end] for start, end in zip(spans.start.tolist(), spans.end.tolist(), strict=True)]
     start = char_offsets(batch, spans.start, spans.document)
     end = char_offsets(batch, spans.end, spans.document)
-    heading = cut.headings.at(spans.start, spans.document).tolist()
-    overlap = np.zeros(count, np.int64)
+    overlap = np.zeros(len(texts), np.int64)
     overlap[1:] = np.where(spans.document[1:] == spans.document[:-1], np.maximum(end[:-1] - start[1:], 0), 0)
+    prefixes = pa.array(cut.prefix)
     return {
-        "chunk_id": pa.array(_ids(batch, spans.document, texts), pa.string()),
+        "chunk_id": _ids(batch, spans.document, texts),
         "chunk_index": pa.array(_index_in_document(spans.document)),
         "char_start": pa.array(start),
         "char_end": pa.array(end),
         "line_start": pa.array(line_numbers(batch, spans.start, spans.document)),
         "line_end": pa.array(line_numbers(batch, spans.end - 1, spans.document)),
-        "text": pa.array(texts, pa.string()),
-        "gap_after": pa.array(_gaps(batch, cut), pa.string()),
-        "heading_path": pa.array([cut.headings.path(index) for index in heading], pa.list_(pa.string())),
-        "context": pa.array(cut.prefixes.context, pa.string()).take(pa.array(cut.prefix)),
-        "embed_prefix": pa.array(cut.prefixes.text, pa.string()).take(pa.array(cut.prefix)),
+        "text": strings(texts),
+        "gap_after": strings(_gaps(batch, cut)),
+        "heading_path": _heading_paths(cut),
+        "context": strings([context.encode() for context in cut.prefixes.context]).take(prefixes),
+        "embed_prefix": strings([text.encode() for text in cut.prefixes.text]).take(prefixes),
         "overlap_chars": pa.array(overlap),
     }
 
 
-def _ids(batch: Batch, document: IntArray, texts: list[str]) -> list[str]:
-    ids: list[str] = []
-    for owner, group in itertools.groupby(zip(document.tolist(), texts, strict=True), key=lambda pair: pair[0]):
-        ids += chunk_ids(batch.documents[owner].doc_id, "chunk", (text for _, text in group))
-    return ids
+def _ids(batch: Batch, document: IntArray, texts: Sequence[bytes]) -> pa.Array:
+    first = np.flatnonzero(np.diff(document, prepend=-1)).tolist()
+    digests: list[bytes] = []
+    for begun, done in itertools.pairwise([*first, len(texts)]):
+        digests += id_digests(batch.documents[int(document[begun])].doc_id, "chunk", texts[begun:done])
+    return uuid_strings(digests)
+
+
+def _heading_paths(cut: Split) -> pa.Array:
+    """Each path is made once, and rows refer to it."""
+    used, row = np.unique(cut.headings.at(cut.spans.start, cut.spans.document), return_inverse=True)
+    paths = [cut.headings.path(index) for index in used.tolist()]
+    offsets = np.cumsum([0, *map(len, paths)])
+    titles = strings([title.encode() for path in paths for title in path])
+    return lists(offsets, titles).take(pa.array(row))
 
 
 def _index_in_document(document: IntArray) -> IntArray:
@@ -148,18 +153,18 @@ def _index_in_document(document: IntArray) -> IntArray:
     return place - np.repeat(first, np.diff(np.append(first, len(document))))
 
 
-def _gaps(batch: Batch, cut: Split) -> list[str]:
+def _gaps(batch: Batch, cut: Split) -> list[bytes]:
     """The blank space from each chunk to the next one's text, or to the end of the document."""
     spans = cut.spans
     document_end = batch.starts[spans.document + 1]
     following = np.minimum(np.append(spans.start[1:], len(batch.data)), document_end)
-    return [batch.data[end:until].decode() for end, until in zip(spans.end.tolist(), following.tolist(), strict=True)]
+    return [batch.data[end:until] for end, until in zip(spans.end.tolist(), following.tolist(), strict=True)]
 
 
-def _count_columns(cut: Split, counts: RenderedCounts, embedded: IntArray) -> dict[str, pa.Array]:
+def _count_columns(cut: Split, counts: RenderedCounts) -> dict[str, pa.Array]:
     return {
         "token_count": pa.array(cut.tokens),
-        "embed_tokens": pa.array(embedded),
+        "embed_tokens": pa.array(cut.embed_tokens),
         "rendered_tokens": pa.array(counts.rendered),
         "body_tokens": pa.array(counts.body),
         "joined_tokens": pa.array(counts.joined, mask=counts.joined < 0),
@@ -171,14 +176,14 @@ def _boundary_columns(batch: Batch, cut: Split, boundaries: Boundaries, counts: 
     owner = spans.document[boundaries.chunk]
     chars = char_offsets(batch, boundaries.position, owner) - char_offsets(batch, spans.start[boundaries.chunk], owner)
     names = pa.array(BOUNDARY_KINDS, pa.string()).take(pa.array(boundaries.kind))
-    offsets = pa.array(boundaries.rows(len(spans.start)), pa.int32())
+    offsets = boundaries.rows(len(spans.start))
     flat = {
         "boundary_chars": pa.array(chars, pa.int32()),
         "boundary_kinds": names,
         "boundary_tokens": pa.array(counts.boundary_tokens, pa.int32()),
         "boundary_rendered_tokens": pa.array(counts.boundary_rendered, pa.int32()),
     }
-    return {name: pa.ListArray.from_arrays(offsets, values) for name, values in flat.items()}
+    return {name: lists(offsets, values) for name, values in flat.items()}
 
 
 def _flag_columns(
@@ -187,30 +192,30 @@ def _flag_columns(
     ends: TokenEnds,
     cut: Split,
     counts: RenderedCounts,
-    embedded: IntArray,
     settings: Settings,
 ) -> dict[str, pa.Array]:
     spans = cut.spans
     kind = chunk_kinds(batch, blocks, ends, spans)
+    count = len(kind)
     chunks_of = np.bincount(spans.document, minlength=len(batch.documents))
-    flags: list[list[str]] = []
-    causes: list[str | None] = []
-    details: list[str | None] = []
-    sizes = zip(cut.tokens.tolist(), embedded.tolist(), counts.rendered.tolist(), strict=True)
-    for index, (tokens, embed, rendered) in enumerate(sizes):
-        found = flags_of(Sizes(tokens, embed, rendered), settings)
-        cause = cause_of(found, int(kind[index]), only_chunk=chunks_of[spans.document[index]] == 1)
-        flags.append(found)
-        causes.append(cause)
-        if cause is None:
-            details.append(None)
-        elif cause in ("grapheme", "short_document", "short_section"):
-            details.append(f"{tokens:,} tokens")
+    found = flagged(Sizes(cut.tokens, cut.embed_tokens, counts.rendered), settings)
+    causes: list[str | None] = [None] * count
+    details: list[str | None] = [None] * count
+    for index, flags in found.items():
+        cause = cause_of(flags, int(kind[index]), only_chunk=chunks_of[spans.document[index]] == 1)
+        causes[index] = cause
+        if cause in ("grapheme", "short_document", "short_section"):
+            details[index] = f"{int(cut.tokens[index]):,} tokens"
         else:
-            details.append(unit_detail(batch, blocks, int(kind[index]), int(spans.start[index]), int(spans.end[index])))
+            details[index] = unit_detail(
+                batch, blocks, int(kind[index]), int(spans.start[index]), int(spans.end[index])
+            )
+    widths = np.zeros(count + 1, np.int64)
+    widths[[index + 1 for index in found]] = [len(flags) for flags in found.values()]
+    every_flag = pa.array(list(itertools.chain.from_iterable(found.values())), pa.string())
     return {
         "kind": pa.array(KINDS, pa.string()).take(pa.array(kind)),
-        "flags": pa.array(flags, pa.list_(pa.string())),
+        "flags": lists(np.cumsum(widths), every_flag),
         "flag_cause": pa.array(causes, pa.string()),
         "flag_detail": pa.array(details, pa.string()),
     }
@@ -224,5 +229,5 @@ def _constant_columns(count: int, settings: Settings) -> dict[str, pa.Array]:
         "encoding_sha256": VOCABULARIES[settings.encoding].sha256(),
         "settings_sha256": settings.sha256(),
     }
-    columns = {name: pa.repeat(pa.scalar(value, pa.string()), count) for name, value in constant.items()}
+    columns = {name: repeated(value, count) for name, value in constant.items()}
     return columns | {"parent_id": pa.nulls(count, pa.string())}

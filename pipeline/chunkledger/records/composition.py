@@ -6,7 +6,6 @@ import numpy as np
 
 from chunkledger.model import Batch, Blocks, IntArray, Spans, TokenEnds
 from chunkledger.records.schema import KINDS
-from chunkledger.splitting.cut_points import line_start_of
 from chunkledger.structure import kinds
 
 _PROSE, _LIST, _TABLE, _CODE, _HTML, _FRONT_MATTER = range(len(KINDS))
@@ -23,15 +22,17 @@ _KIND_OF_LEAF = {
     kinds.HTML: _HTML,
     kinds.FRONT_MATTER: _FRONT_MATTER,
 }
+_IS_LEAF = kinds.table_of(*_KIND_OF_LEAF)
+_LEAF_KINDS = np.array([_KIND_OF_LEAF.get(value, _PROSE) for value in range(len(_IS_LEAF))], np.int64)
 _UNIT_NAMES = ("characters", "items", "rows", "lines", "lines", "lines")
 _UNIT_BLOCKS = {_LIST: kinds.ITEM, _TABLE: kinds.TABLE_ROW}
 
 
 def chunk_kinds(batch: Batch, blocks: Blocks, ends: TokenEnds, spans: Spans) -> IntArray:
     """For each chunk the index into `KINDS` of the kind that holds most of its tokens; of equals the first."""
-    leaf = np.isin(blocks.kind, list(_KIND_OF_LEAF))
-    start = line_start_of(batch, blocks.start[leaf])
-    kind = np.array([_KIND_OF_LEAF.get(value, 0) for value in range(16)], np.int64)[blocks.kind[leaf]]
+    leaf = _IS_LEAF[blocks.kind]
+    start = blocks.line_start[leaf]
+    kind = _LEAF_KINDS[blocks.kind[leaf]]
     kind[(kind == _PROSE) & (_item_depth(blocks)[leaf] > 0)] = _LIST
     # What no block is behind yet is prose, and not what the document before ends with.
     start, kind = np.append(batch.starts[:-1], start), np.append(np.full(len(batch.documents), _PROSE), kind)

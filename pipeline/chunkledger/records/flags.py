@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
 
+import numpy as np
+
+from chunkledger.model import IntArray
 from chunkledger.records.schema import KINDS
 from chunkledger.settings import Settings
 
@@ -18,31 +22,43 @@ _CAUSE_OF_KIND = {
 }
 
 
+Count = TypeVar("Count", int, IntArray)
+
+
 @dataclass(frozen=True, slots=True)
-class Sizes:
-    """What a chunk's flags depend on."""
+class Sizes(Generic[Count]):
+    """What a chunk's flags depend on; of one chunk, or of many as arrays."""
 
-    token_count: int
-    embed_tokens: int
-    rendered_tokens: int
+    token_count: Count
+    embed_tokens: Count
+    rendered_tokens: Count
 
 
-def flags_of(sizes: Sizes, settings: Settings) -> list[str]:
+_RULES: dict[str, Callable[[Sizes[Any], Settings], Any]] = {
+    "over_slot": lambda sizes, settings: sizes.rendered_tokens > settings.slot_tokens,
+    "over_share": lambda sizes, settings: sizes.rendered_tokens > settings.share_tokens,
+    "over_max": lambda sizes, settings: sizes.embed_tokens > settings.max_tokens,
+    "under_min": lambda sizes, settings: sizes.token_count < settings.min_tokens,
+}
+"""Flag -> when a chunk has it."""
+
+
+def flags_of(sizes: Sizes[int], settings: Settings) -> list[str]:
     """The flags of one chunk, from its sizes and the settings alone.
 
     >>> flags_of(Sizes(10, 20, 900), Settings(slot_tokens=6000, slot_chunks=8))
     ['over_share', 'under_min']
     """
-    flags = []
-    if sizes.rendered_tokens > settings.slot_tokens:
-        flags.append("over_slot")
-    if sizes.rendered_tokens > settings.share_tokens:
-        flags.append("over_share")
-    if sizes.embed_tokens > settings.max_tokens:
-        flags.append("over_max")
-    if sizes.token_count < settings.min_tokens:
-        flags.append("under_min")
-    return flags
+    return [flag for flag, holds in _RULES.items() if holds(sizes, settings)]
+
+
+def flagged(sizes: Sizes[IntArray], settings: Settings) -> dict[int, list[str]]:
+    """Of many chunks those that have flags: their places, ascending, with the flags."""
+    holds = {flag: rule(sizes, settings) for flag, rule in _RULES.items()}
+    any_holds = np.logical_or.reduce(list(holds.values()))
+    return {
+        index: [flag for flag, where in holds.items() if where[index]] for index in np.flatnonzero(any_holds).tolist()
+    }
 
 
 def cause_of(flags: Sequence[str], kind: int, *, only_chunk: bool) -> str | None:

@@ -30,7 +30,7 @@ class Metadata:
 
 def metadata_of(batch: Batch, blocks: Blocks) -> Metadata:
     """The metadata of every document; where front matter and source name the same key, the source's value stands."""
-    merged = [dict(document.metadata) for document in batch.documents]
+    merged = [document.metadata for document in batch.documents]
     unused: dict[str, str] = {}
     for index in np.flatnonzero(blocks.kind == kinds.FRONT_MATTER).tolist():
         number = int(blocks.document[index])
@@ -38,9 +38,12 @@ def metadata_of(batch: Batch, blocks: Blocks) -> Metadata:
         source = batch.data[int(blocks.start[index]) : int(blocks.end[index])].decode()
         read = rst_front_matter if document.format == "rst" else front_matter
         try:
-            merged[number] = read(source) | merged[number]
+            merged[number] = {**read(source), **merged[number]}
         except FrontMatterError as error:
             unused[document.doc_id] = f"its front matter gives no metadata: {error}"
+    return Metadata([_written(each) if each else "{}" for each in merged], unused)
+
+
+def _written(metadata: Mapping[str, object]) -> str:
     # By default=str nothing that a caller put there can fail.
-    written = [repaired(json.dumps(each, ensure_ascii=False, sort_keys=True, default=str))[0] for each in merged]
-    return Metadata(written, unused)
+    return repaired(json.dumps(dict(metadata), ensure_ascii=False, sort_keys=True, default=str))[0]

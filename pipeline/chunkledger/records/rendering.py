@@ -8,7 +8,6 @@ that the packer would send is built and counted.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,6 +27,7 @@ from chunkledger.records.boundaries import Boundaries
 from chunkledger.settings import Settings
 from chunkledger.splitting.split import Split
 
+_LINE_END = np.isin(np.arange(256), list(b"\r\n"))
 _LONGEST_MARK = 64
 """Bytes; the marks that need the end of a line are the whole line, and shorter than this."""
 
@@ -60,8 +60,12 @@ class _Parts:
     counter: Counter
     cut: Split
     template: Template
-    texts: Sequence[str]
     heading: IntArray
+
+    def text(self, index: int) -> str:
+        """The text of a chunk."""
+        spans = self.cut.spans
+        return self.batch.data[int(spans.start[index]) : int(spans.end[index])].decode()
 
 
 def rendered_counts(
@@ -69,7 +73,6 @@ def rendered_counts(
     ends: TokenEnds,
     counter: Counter,
     cut: Split,
-    texts: Sequence[str],
     boundaries: Boundaries,
     settings: Settings,
 ) -> RenderedCounts:
@@ -80,18 +83,17 @@ def rendered_counts(
         ends: where their tokens end.
         counter: counts what differences can't, in the same encoding.
         cut: the chunks.
-        texts: their texts.
         boundaries: of all chunks.
         settings: for the template.
     """
     template = template_named(settings.template)
     heading = cut.headings.at(cut.spans.start, cut.spans.document)
-    parts = _Parts(batch, ends, counter, cut, template, texts, heading)
+    parts = _Parts(batch, ends, counter, cut, template, heading)
     marked = _marked(parts)
     around = _around(parts)
     body = cut.line_tokens.copy()
     for index in np.flatnonzero(marked).tolist():
-        body[index] = int(counter.count([f"{defused(texts[index], template)}\n"])[0])
+        body[index] = int(counter.count([f"{defused(parts.text(index), template)}\n"])[0])
     rendered = around + body
     whole = marked | _slashed(parts)
     _count_blocks(parts, np.flatnonzero(whole), rendered)
@@ -105,12 +107,23 @@ def _marked(parts: _Parts) -> BoolArray:
     spans = parts.cut.spans
     at = np.array([match.start() for match in pattern.finditer(parts.batch.data)], np.int64)
     found = np.searchsorted(at, spans.end, side="left") > np.searchsorted(at, spans.start, side="left")
-    opens_document = spans.start == parts.batch.starts[spans.document]  # behind a text that may end in no line end
-    for index in np.flatnonzero(spans.loose | opens_document | _end_within_line(parts)).tolist():
-        text = parts.texts[index]
+    for index in np.flatnonzero(spans.loose | _behind_open_line(parts) | _end_within_line(parts)).tolist():
+        text = parts.text(index)
         found[index] = found[index] or defused(text, parts.template) != text
-    contexts = [defused(context, parts.template) != context for context in parts.cut.prefixes.context]
-    return found | np.array(contexts, np.bool_)[parts.cut.prefix] if len(found) else found
+    contexts = parts.cut.prefixes.context
+    marked = [row for row, context in enumerate(contexts) if context and defused(context, parts.template) != context]
+    result: BoolArray = found | np.isin(parts.cut.prefix, marked)
+    return result
+
+
+def _behind_open_line(parts: _Parts) -> BoolArray:
+    """Chunks that open a document which stands behind one that ends in no line end."""
+    start, batch = parts.cut.spans.start, parts.batch
+    values = np.frombuffer(batch.data, np.uint8)
+    opens = np.flatnonzero((start == batch.starts[parts.cut.spans.document]) & (start > 0))
+    result = np.zeros(len(start), np.bool_)
+    result[opens] = ~_LINE_END[values[start[opens] - 1]]
+    return result
 
 
 def _end_within_line(parts: _Parts) -> BoolArray:
@@ -128,9 +141,9 @@ def _slashed(parts: _Parts) -> BoolArray:
     if not parts.counter.slash_joins or not len(spans.start):
         return np.zeros(len(spans.start), np.bool_)
     values = np.frombuffer(parts.batch.data, np.uint8)
-    contexts = np.array([context.startswith("/") for context in parts.cut.prefixes.context], np.bool_)
-    result: BoolArray = (values[spans.start] == ord("/")) | contexts[parts.cut.prefix]
-    return result
+    slashed: BoolArray = values[spans.start] == ord("/")
+    contexts = [row for row, context in enumerate(parts.cut.prefixes.context) if context.startswith("/")]
+    return slashed | np.isin(parts.cut.prefix, contexts) if contexts else slashed
 
 
 def _around(parts: _Parts) -> IntArray:
@@ -144,12 +157,14 @@ def _around(parts: _Parts) -> IntArray:
         )
         for document, heading in unique
     ]
-    contexts = [f"{context}\n" if context else "" for context in prefixes.context]
+    rows = [row for row, context in enumerate(prefixes.context) if context]
+    contexts = [f"{prefixes.context[row]}\n" for row in rows]
     counts = parts.counter.count([*headers, *contexts, parts.template.closing])
     row_of = {key: row for row, key in enumerate(unique)}
-    header_tokens = counts[: len(headers)][[row_of[key] for key in keys]] if keys else counts[:0]
-    context_tokens = counts[len(headers) : -1][parts.cut.prefix] if keys else counts[:0]
-    result: IntArray = header_tokens + context_tokens + counts[-1]
+    context_tokens = np.zeros(len(prefixes.context), np.int64)
+    context_tokens[rows] = counts[len(headers) : -1]
+    header_tokens = counts[[row_of[key] for key in keys]] if keys else counts[:0]
+    result: IntArray = header_tokens + context_tokens[parts.cut.prefix] + counts[-1]
     return result
 
 
@@ -167,7 +182,7 @@ def _block(parts: _Parts, index: int, text: str, *, truncated: bool = False) -> 
 
 
 def _count_blocks(parts: _Parts, chosen: IntArray, rendered: IntArray) -> None:
-    blocks = [_block(parts, index, parts.texts[index]) for index in chosen.tolist()]
+    blocks = [_block(parts, index, parts.text(index)) for index in chosen.tolist()]
     rendered[chosen] = parts.counter.count(blocks)
 
 

@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from chunkledger.model import Batch, Blocks, BoolArray, Cuts, IntArray, TokenEnds
 from chunkledger.settings import Settings
 from chunkledger.splitting import strengths
-from chunkledger.splitting.cut_points import introductions, line_start_of
 from chunkledger.splitting.prefixes import Prefixes
 from chunkledger.structure import kinds
+
+_CONTAINERS = kinds.table_of(*kinds.CONTAINERS)
 
 
 def forced_cuts(cuts: Cuts, settings: Settings) -> BoolArray:
@@ -32,31 +33,28 @@ def banned_cuts(
     """
     forced = forced_cuts(cuts, settings)
     banned = (cuts.never | _inside_fitting(batch, blocks, cuts, ends, prefixes, settings)) & ~forced
-    banned |= _introducing(batch, blocks, cuts, ends, prefixes, settings, banned) & ~forced
+    banned |= _introducing(batch, cuts, ends, prefixes, settings, banned) & ~forced
     return banned
 
 
 def _inside_fitting(
     batch: Batch, blocks: Blocks, cuts: Cuts, ends: TokenEnds, prefixes: Prefixes, settings: Settings
 ) -> BoolArray:
-    chosen = np.isin(blocks.kind, kinds.CONTAINERS)
-    start, end, document = line_start_of(batch, blocks.start[chosen]), blocks.end[chosen], blocks.document[chosen]
+    chosen = np.flatnonzero(_CONTAINERS[blocks.kind])
+    first = np.searchsorted(cuts.position, blocks.line_start[chosen], side="right")
+    cut_inside = np.append(cuts.position, len(batch.data))[first] < blocks.end[chosen]  # most items are one line
+    chosen, first = chosen[cut_inside], first[cut_inside]
+    start, end, document = blocks.line_start[chosen], blocks.end[chosen], blocks.document[chosen]
     size = ends.before(end) - ends.before(start)
-    maybe = size <= settings.max_tokens
-    start, end, document, size = start[maybe], end[maybe], document[maybe], size[maybe]
     fits = size + prefixes.token_count(start, document) <= settings.max_tokens
-    first = np.searchsorted(cuts.position, start[fits], side="right")
     last = np.searchsorted(cuts.position, end[fits], side="left")
-    inside = first < last
-    depth = np.zeros(len(cuts.position) + 1, np.int64)
-    np.add.at(depth, first[inside], 1)
-    np.add.at(depth, last[inside], -1)
+    depth = np.bincount(first[fits], minlength=len(cuts.position) + 1)
+    depth -= np.bincount(last, minlength=len(cuts.position) + 1)
     return np.cumsum(depth)[:-1] > 0
 
 
 def _introducing(
     batch: Batch,
-    blocks: Blocks,
     cuts: Cuts,
     ends: TokenEnds,
     prefixes: Prefixes,
@@ -65,8 +63,7 @@ def _introducing(
 ) -> BoolArray:
     result = np.zeros(len(cuts.position), np.bool_)
     open_cuts = np.flatnonzero(~banned)
-    found = introductions(batch, blocks, cuts)
-    found = found[~banned[found]]
+    found = cuts.introducing[~banned[cuts.introducing]]
     place = np.searchsorted(open_cuts, found)
     previous = cuts.position[open_cuts[np.maximum(place - 1, 0)]]
     following = _position_after(batch, cuts, open_cuts, place)
@@ -83,9 +80,9 @@ def _position_after(batch: Batch, cuts: Cuts, open_cuts: IntArray, place: IntArr
     return result
 
 
-def cut_prices(batch: Batch, blocks: Blocks, cuts: Cuts) -> NDArray[np.float64]:
+def cut_prices(cuts: Cuts) -> NDArray[np.float64]:
     """What it costs to cut at each place."""
     prices = strengths.PRICES[cuts.strength] + strengths.DEPTH_PRICE * cuts.depth
-    prices[introductions(batch, blocks, cuts)] += strengths.INTRO_PRICE
+    prices[cuts.introducing] += strengths.INTRO_PRICE
     result: NDArray[np.float64] = prices
     return result

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from chunkledger.model import Batch, Blocks, IntArray
-from chunkledger.splitting.cut_points import line_start_of
+from chunkledger.model import Blocks, IntArray
 from chunkledger.structure import kinds
 
 
@@ -37,7 +36,7 @@ class Headings:
         return self.paths[index] if index >= 0 else ()
 
 
-def headings_of(batch: Batch, blocks: Blocks) -> Headings:
+def headings_of(blocks: Blocks) -> Headings:
     """The headings and their paths.
 
     A heading's parent is the nearest one above it of a higher level, so siblings after a jump of levels stay
@@ -50,13 +49,15 @@ def headings_of(batch: Batch, blocks: Blocks) -> Headings:
     titles = [title for title, kept in zip(blocks.titles, outer.tolist(), strict=True) if kept]
     document = blocks.document[index]
     paths: list[tuple[str, ...]] = []
-    stack: list[tuple[int, str]] = []
+    stack: list[tuple[int, tuple[str, ...]]] = []
     current = -1
     for title, level, owner in zip(titles, blocks.level[index].tolist(), document.tolist(), strict=True):
         if owner != current:
             stack, current = [], owner
         while stack and stack[-1][0] >= level:
             stack.pop()
-        stack.append((level, title))
-        paths.append(tuple(name for _, name in stack if name))
-    return Headings(line_start_of(batch, blocks.start[index]), document, tuple(paths))
+        above = stack[-1][1] if stack else ()
+        path = (*above, title) if title else above
+        stack.append((level, path))
+        paths.append(path)
+    return Headings(blocks.line_start[index], document, tuple(paths))

@@ -16,7 +16,7 @@ import numpy as np
 from chunkledger.model import Batch, Blocks, BoolArray, CodeArray, Cuts, IntArray, TokenEnds
 from chunkledger.splitting import strengths
 from chunkledger.splitting.prefixes import Prefixes
-from chunkledger.splitting.total_fit import loose_slack
+from chunkledger.splitting.prices import loose_slack
 from chunkledger.structure import kinds
 from chunkledger.structure.graphemes import text_graphemes
 from chunkledger.structure.markdown import inline_atoms
@@ -26,6 +26,7 @@ from chunkledger.structure.sentences import sentence_spans
 _CLAUSE_END = re.compile(r"[,;:\u2013\u2014][\"'\u201d\u2019)\]]*\s+|[，、；：。！？…]+[”’」』】）]*\s*")
 _WORD_END = re.compile(r"\s+")
 _LINE_KINDS = (kinds.CODE, kinds.HTML, kinds.TABLE, kinds.FRONT_MATTER, kinds.MATH, kinds.DEFINITION)
+_HOLD_TEXT = kinds.table_of(kinds.PARAGRAPH, *_LINE_KINDS)
 _ATOMS = {"markdown": inline_atoms, "rst": rst_inline_atoms}
 """Format -> a function from a text to the spans inside paragraphs that must not be cut."""
 _COARSE, _FINE = 64, 32
@@ -70,7 +71,7 @@ class Leaves:
 
 def leaves_of(blocks: Blocks) -> Leaves:
     """Paragraphs, and the blocks whose lines are units."""
-    chosen = np.isin(blocks.kind, (kinds.PARAGRAPH, *_LINE_KINDS))
+    chosen = _HOLD_TEXT[blocks.kind]
     return Leaves(blocks.start[chosen], blocks.end[chosen], blocks.kind[chosen])
 
 

@@ -2,14 +2,55 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
 
 import numpy as np
 
 from chunkledger.counting.counter import Counter
 from chunkledger.counting.spans import span_tokens, unsafe_places
 from chunkledger.model import Batch, BoolArray, IntArray, Spans, TokenEnds
+from chunkledger.splitting.pieces import Piece, Pieces, trimmed_ends
 from chunkledger.splitting.prefixes import Prefixes
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """Chunks with their exact counts: parallel arrays.
+
+    Attributes:
+        spans: the chunks.
+        unsafe: whether counts can't be taken as differences from the chunk's start.
+        tokens: of the text.
+        line_tokens: of the text with a newline added.
+        prefix: row of the embed prefix in `Prefixes`.
+        embed_tokens: of prefix and text together.
+    """
+
+    spans: Spans
+    unsafe: BoolArray
+    tokens: IntArray
+    line_tokens: IntArray
+    prefix: IntArray
+    embed_tokens: IntArray
+
+    def rows(self, chosen: IntArray) -> Measured:
+        """Some of the chunks, or all in another order."""
+        spans = Spans(*(getattr(self.spans, field.name)[chosen] for field in fields(Spans)))
+        return Measured(spans, *(getattr(self, field.name)[chosen] for field in fields(self)[1:]))
+
+    def piece(self, index: int) -> Piece:
+        """One of the chunks, as it was before its blanks were trimmed."""
+        spans = self.spans
+        columns = (spans.own_start, spans.own_end, spans.start, spans.loose, spans.document)
+        return Piece(*(column[index].item() for column in columns))
+
+    @classmethod
+    def together(cls, parts: Sequence[Measured]) -> Measured:
+        """The chunks of all parts, part by part."""
+        spans = (np.concatenate([getattr(part.spans, field.name) for part in parts]) for field in fields(Spans))
+        rest = (np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(cls)[1:])
+        return cls(Spans(*spans), *rest)
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,16 +62,15 @@ class Measure:
     counter: Counter
     prefixes: Prefixes
 
-    def counts(self, spans: Spans) -> tuple[BoolArray, IntArray, IntArray]:
-        """Whether each span is counted whole; its tokens; its tokens with a newline added."""
+    def of(self, pieces: Pieces) -> Measured:
+        """These pieces without the blanks at their ends, and their counts."""
+        end = trimmed_ends(self.batch, pieces.start, pieces.own_end)
+        spans = Spans(pieces.own_start, pieces.own_end, pieces.start, end, pieces.document, pieces.loose)
         unsafe = unsafe_places(self.batch, self.ends, self.counter, spans.start)
         tokens, line_tokens = span_tokens(self.batch, self.ends, self.counter, spans.start, spans.end, unsafe)
-        return unsafe, tokens, line_tokens
-
-    def embed_tokens(self, spans: Spans, tokens: IntArray) -> IntArray:
-        """Exact tokens of prefix and text together."""
         rows = self.prefixes.at(spans.start, spans.document)
-        return embed_tokens(self.batch, self.counter, self.prefixes, rows, spans, tokens)
+        embedded = embed_tokens(self.batch, self.counter, self.prefixes, rows, spans, tokens)
+        return Measured(spans, unsafe, tokens, line_tokens, rows, embedded)
 
     def fitting(self, start: int, edges: list[int], document: int, limit: int) -> int:
         """How many of these places, ascending, lie in the longest part from `start` that fits; 0 where none does.

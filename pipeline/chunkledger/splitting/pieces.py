@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields
+from typing import NamedTuple
 
 import numpy as np
 
-from chunkledger.model import Batch, Spans
+from chunkledger.model import Batch, BoolArray, IntArray
+
+_ASCII_BLANK = np.isin(np.arange(256), list(b" \t\n\r"))
+_LAST_BLANKS = 4
+"""Blanks at an end that are looked back over for all pieces at once; the few with more go one by one."""
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(NamedTuple):
     """One chunk before its blanks are trimmed. Positions are bytes of `Batch.data`.
 
     Attributes:
@@ -29,7 +33,40 @@ class Piece:
 
     def without_overlap(self, batch: Batch) -> Piece:
         """The piece with what is new in it alone."""
-        return replace(self, start=self.own_start, loose=is_loose(batch, self.own_start))
+        return self._replace(start=self.own_start, loose=is_loose(batch, self.own_start))
+
+
+@dataclass(frozen=True, slots=True)
+class Pieces:
+    """Many of them: parallel arrays named as in `Piece`."""
+
+    own_start: IntArray
+    own_end: IntArray
+    start: IntArray
+    loose: BoolArray
+    document: IntArray
+
+    @classmethod
+    def of(cls, pieces: Sequence[Piece]) -> Pieces:
+        """These pieces as columns."""
+        columns = zip(*pieces, strict=True) if pieces else [()] * len(fields(cls))
+        own_start, own_end, start, loose, document = columns
+        return cls(
+            np.array(own_start, np.int64),
+            np.array(own_end, np.int64),
+            np.array(start, np.int64),
+            np.array(loose, np.bool_),
+            np.array(document, np.int64),
+        )
+
+    def __len__(self) -> int:
+        """How many there are."""
+        return len(self.start)
+
+    def piece(self, index: int) -> Piece:
+        """One of them."""
+        columns = (self.own_start, self.own_end, self.start, self.loose, self.document)
+        return Piece(*(column[index].item() for column in columns))
 
 
 def is_loose(batch: Batch, position: int) -> bool:
@@ -38,18 +75,21 @@ def is_loose(batch: Batch, position: int) -> bool:
     return int(batch.line_starts[index]) != position
 
 
-def spans_of(batch: Batch, pieces: Sequence[Piece]) -> Spans:
-    """The pieces as columns, the blanks at their ends left out."""
-    data = batch.data
-    start = np.array([piece.start for piece in pieces], np.int64)
-    end = np.array([trimmed_end(data, piece.start, piece.own_end) for piece in pieces], np.int64)
-    return Spans(
-        own_start=np.array([piece.own_start for piece in pieces], np.int64),
-        start=start,
-        end=end,
-        document=np.array([piece.document for piece in pieces], np.int64),
-        loose=np.array([piece.loose for piece in pieces], np.bool_),
-    )
+def trimmed_ends(batch: Batch, start: IntArray, end: IntArray) -> IntArray:
+    """Where the text of each `data[start:end]` ends when the blanks behind it are left out."""
+    if not len(end):
+        return end
+    values = np.frombuffer(batch.data, np.uint8)
+    last = end - 1
+    for _ in range(_LAST_BLANKS):
+        last = np.where(_ASCII_BLANK[values[last]] & (last > start), last - 1, last)
+    result: IntArray = last + 1
+    unsure = _ASCII_BLANK[values[last]] | (values[last] < ord(" "))
+    if len(batch.exotic_blanks):
+        unsure |= values[last] >= 0x80
+    for index in np.flatnonzero(unsure).tolist():
+        result[index] = trimmed_end(batch.data, int(start[index]), int(end[index]))
+    return result
 
 
 def trimmed_end(data: bytes, start: int, end: int) -> int:

@@ -11,12 +11,8 @@ from chunkledger.counting.counter import Counter
 from chunkledger.model import Batch, Blocks, IntArray
 from chunkledger.packer.render import SECTION_SEPARATOR
 from chunkledger.settings import Settings
-from chunkledger.splitting.cut_points import line_start_of
 from chunkledger.splitting.headings import Headings
 from chunkledger.structure import kinds
-
-_FEW = 32
-"""Places at once up to which plain loops are faster than numpy's sorting."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +48,10 @@ def repeated_of(batch: Batch, blocks: Blocks) -> Repeated:
     """The tables and fences of a batch."""
     table = blocks.kind == kinds.TABLE
     chosen = np.flatnonzero(table | ((blocks.kind == kinds.CODE) & (blocks.level == 1)))
-    start, end = line_start_of(batch, blocks.start[chosen]), blocks.end[chosen]
+    start, end = blocks.line_start[chosen], blocks.end[chosen]
     lines = np.append(batch.line_starts, len(batch.data))
     body = lines[np.searchsorted(batch.line_starts, blocks.start[chosen], side="right")]
-    rows = line_start_of(batch, blocks.start[blocks.kind == kinds.TABLE_ROW])
+    rows = blocks.line_start[blocks.kind == kinds.TABLE_ROW]
     first_row = np.searchsorted(rows, start, side="right")
     row_at = np.append(rows, len(batch.data))[first_row]
     body = np.where(table[chosen], row_at, body)
@@ -67,7 +63,8 @@ class Prefixes:
     """The embed prefixes that a batch needs, each made and counted once.
 
     A prefix is asked for by the heading and the container that a chunk starts in; the answer is a row of the
-    parallel lists here.
+    parallel lists here. Those of headings alone, which nearly all chunks have, are the first rows: row 0 above a
+    document's first heading, row n + 1 for heading n.
     """
 
     batch: Batch
@@ -80,24 +77,27 @@ class Prefixes:
     context: list[str] = field(default_factory=list)
     tokens: list[int] = field(default_factory=list)
 
+    def __post_init__(self) -> None:
+        self._make([(heading, -1) for heading in range(-1, len(self.headings.position))])
+
     def at(self, position: IntArray, document: IntArray) -> IntArray:
         """The row for a chunk that starts at each position."""
         heading = self.headings.at(position, document)
         container = self.repeated.at(position)
-        if len(position) <= _FEW:
-            few = list(zip(heading.tolist(), container.tolist(), strict=True))
-            self._make([key for key in dict.fromkeys(few) if key not in self.rows])
-            return np.array([self.rows[key] for key in few], np.int64)
-        width = len(self.repeated.start) + 1
-        pairs, inverse = np.unique((heading + 1) * width + container + 1, return_inverse=True)
-        wanted = [(int(pair) // width - 1, int(pair) % width - 1) for pair in pairs]
-        self._make([key for key in wanted if key not in self.rows])
-        return np.array([self.rows[key] for key in wanted], np.int64)[inverse]
+        rows = heading + 1
+        inside = np.flatnonzero(container >= 0)
+        if len(inside):
+            keys = list(zip(heading[inside].tolist(), container[inside].tolist(), strict=True))
+            self._make([key for key in dict.fromkeys(keys) if key not in self.rows])
+            rows[inside] = [self.rows[key] for key in keys]
+        return rows
 
     def token_count(self, position: IntArray, document: IntArray) -> IntArray:
         """Tokens of the prefix of a chunk that starts at each position."""
         rows = self.at(position, document)
-        return np.array([self.tokens[row] for row in rows.tolist()], np.int64)
+        if len(rows) < len(self.tokens):
+            return np.array([self.tokens[row] for row in rows.tolist()], np.int64)
+        return np.array(self.tokens, np.int64)[rows]
 
     def _make(self, keys: Sequence[tuple[int, int]]) -> None:
         if not keys:
@@ -110,7 +110,8 @@ class Prefixes:
         for key, path, context, text, count in zip(keys, paths, contexts, texts, counts, strict=True):
             if 2 * count > self.settings.max_tokens:
                 text, context, count = self._shortened(path, context)
-            self.rows[key] = len(self.text)
+            if key[1] >= 0:
+                self.rows[key] = len(self.text)
             self.text.append(text)
             self.context.append(context)
             self.tokens.append(count)

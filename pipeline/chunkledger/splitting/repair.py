@@ -4,53 +4,72 @@ from __future__ import annotations
 
 from itertools import count
 
+import numpy as np
+
 from chunkledger.model import Batch
 from chunkledger.settings import Settings
-from chunkledger.splitting.fitting import Active, fitted_pieces
+from chunkledger.splitting.active import Active
+from chunkledger.splitting.fitting import fitted_pieces
 from chunkledger.splitting.ladder import Ladder, inner_bytes
-from chunkledger.splitting.measure import Measure
-from chunkledger.splitting.pieces import Piece, is_loose, spans_of
-from chunkledger.splitting.total_fit import loose_slack
+from chunkledger.splitting.measure import Measure, Measured
+from chunkledger.splitting.pieces import Piece, Pieces, is_loose
+from chunkledger.splitting.prices import loose_slack
 from chunkledger.structure.graphemes import is_grapheme, text_graphemes
 
 
-def repaired(pieces: list[Piece], measure: Measure, ladder: Ladder, settings: Settings) -> list[Piece]:
-    """The same pieces, those whose exact count is over the limit cut again.
+def repaired(pieces: Pieces, measure: Measure, ladder: Ladder, settings: Settings) -> Measured:
+    """The chunks that these pieces make, in order; those whose exact count is over the limit cut again.
 
     The dynamic programme works with differences of token positions, which are a few tokens off where an end lies
     within a line. Each round leaves such a piece less room; when there is none left, it is cut by counting.
     """
-    done: list[Piece] = []
+    parts: list[Measured] = []
     for attempt in count():
-        if not pieces:
-            break
-        spans = spans_of(measure.batch, pieces)
-        over = measure.embed_tokens(spans, measure.counts(spans)[1]) - settings.max_tokens
+        measured = measure.of(pieces)
+        excess = measured.embed_tokens - settings.max_tokens
+        over = np.flatnonzero(excess > 0).tolist()
+        parts.append(measured.rows(np.flatnonzero(excess <= 0)) if over else measured)
         again: list[Piece] = []
-        for piece, excess in zip(pieces, over.tolist(), strict=True):
-            limit = settings.max_tokens - excess - max(1, loose_slack(settings.max_tokens)) * 2**attempt
-            if excess <= 0:
-                done.append(piece)
-            elif piece.start < piece.own_start:
+        final: list[Piece] = []
+        for index in over:
+            piece = pieces.piece(index)
+            limit = settings.max_tokens - int(excess[index]) - max(1, loose_slack(settings.max_tokens)) * 2**attempt
+            if piece.start < piece.own_start:
                 again.append(piece.without_overlap(measure.batch))
             elif _is_one_grapheme(piece, measure.batch):
-                done.append(piece)
+                final.append(piece)
             elif limit > 0:
                 again += _cut_again(piece, limit, measure, ladder, settings)
             else:
-                done += _cut_exactly(piece, measure, settings.max_tokens)
-        pieces = again
-    return _in_order(measure.batch, sorted(done + pieces, key=lambda piece: piece.own_start))
+                final += _cut_exactly(piece, measure, settings.max_tokens)
+        if final:
+            parts.append(measure.of(Pieces.of(final)))
+        if not again:
+            break
+        pieces = Pieces.of(again)
+    if len(parts) == 1:
+        return parts[0]
+    whole = Measured.together(parts)
+    return _in_order(measure, whole.rows(np.argsort(whole.spans.own_start, kind="stable")))
 
 
-def _in_order(batch: Batch, pieces: list[Piece]) -> list[Piece]:
-    """The same pieces, without an overlap that would reach back over a piece that was cut again."""
-    ordered: list[Piece] = []
-    for piece in pieces:
-        before = ordered[-1] if ordered else None
-        reaches = before is not None and before.document == piece.document and piece.start <= before.start
-        ordered.append(piece.without_overlap(batch) if reaches else piece)
-    return ordered
+def _in_order(measure: Measure, found: Measured) -> Measured:
+    """The same chunks, without an overlap that would reach back over a piece that was cut again."""
+    spans = found.spans
+    moved: list[int] = []
+    previous = document_before = -1
+    # One by one, because a chunk that loses its overlap starts later, and the next one is compared with that.
+    columns = (spans.document.tolist(), spans.start.tolist(), spans.own_start.tolist())
+    for index, (document, start, own_start) in enumerate(zip(*columns, strict=True)):
+        reaches = document == document_before and start <= previous
+        if reaches:
+            moved.append(index)
+        previous, document_before = own_start if reaches else start, document
+    if not moved:
+        return found
+    alone = measure.of(Pieces.of([found.piece(index).without_overlap(measure.batch) for index in moved]))
+    whole = Measured.together([found.rows(np.delete(np.arange(len(spans.start)), moved)), alone])
+    return whole.rows(np.argsort(whole.spans.own_start, kind="stable"))
 
 
 def _is_one_grapheme(piece: Piece, batch: Batch) -> bool:
@@ -64,7 +83,8 @@ def _cut_again(piece: Piece, limit: int, measure: Measure, ladder: Ladder, setti
     if not points:
         return [piece]
     here = Active.of_piece(piece).with_points(measure.batch, points, [piece.document] * len(points))
-    return fitted_pieces(measure.batch, here, ladder.ends, ladder.prefixes, settings, limit=limit, end=piece.own_end)
+    found = fitted_pieces(measure.batch, here, ladder.ends, ladder.prefixes, settings, limit=limit, end=piece.own_end)
+    return [found.piece(index) for index in range(len(found))]
 
 
 def _cut_exactly(piece: Piece, measure: Measure, limit: int) -> list[Piece]:

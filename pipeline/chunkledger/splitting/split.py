@@ -9,13 +9,13 @@ import numpy as np
 from chunkledger.counting.counter import Counter
 from chunkledger.model import Batch, Blocks, BoolArray, Cuts, IntArray, Spans, TokenEnds
 from chunkledger.settings import Settings
+from chunkledger.splitting.active import Active
 from chunkledger.splitting.bans import banned_cuts, cut_prices, forced_cuts
 from chunkledger.splitting.cut_points import structural_cuts
-from chunkledger.splitting.fitting import Active, fitted_pieces
+from chunkledger.splitting.fitting import fitted_pieces
 from chunkledger.splitting.headings import Headings, headings_of
 from chunkledger.splitting.ladder import Ladder, Point, leaves_of
 from chunkledger.splitting.measure import Measure
-from chunkledger.splitting.pieces import spans_of
 from chunkledger.splitting.prefixes import Prefixes, repeated_of
 from chunkledger.splitting.repair import repaired
 
@@ -28,6 +28,7 @@ class Split:
         spans: the chunks.
         tokens: exact tokens of each chunk's text.
         line_tokens: the same with a newline added.
+        embed_tokens: exact tokens of prefix and text together.
         unsafe: whether counts can't be taken as differences from the chunk's start.
         prefix: row of each chunk's embed prefix in `prefixes`.
         cuts: every cut point of structure.
@@ -38,6 +39,7 @@ class Split:
     spans: Spans
     tokens: IntArray
     line_tokens: IntArray
+    embed_tokens: IntArray
     unsafe: BoolArray
     prefix: IntArray
     cuts: Cuts
@@ -53,21 +55,19 @@ def split(batch: Batch, blocks: Blocks, ends: TokenEnds, counter: Counter, setti
     Every chunk's embed text has at most `settings.max_tokens` tokens, but for a single grapheme that has more.
     """
     cuts = structural_cuts(batch, blocks)
-    headings = headings_of(batch, blocks)
+    headings = headings_of(blocks)
     prefixes = Prefixes(batch, headings, repeated_of(batch, blocks), counter, settings)
     ladder = Ladder(batch, leaves_of(blocks), cuts, ends, prefixes)
     active = _active(batch, blocks, ladder, settings)
     pieces = fitted_pieces(batch, active, ends, prefixes, settings)
-    measure = Measure(batch, ends, counter, prefixes)
-    pieces = repaired(pieces, measure, ladder, settings)
-    spans = spans_of(batch, pieces)
-    unsafe, tokens, line_tokens = measure.counts(spans)
+    found = repaired(pieces, Measure(batch, ends, counter, prefixes), ladder, settings)
     return Split(
-        spans=spans,
-        tokens=tokens,
-        line_tokens=line_tokens,
-        unsafe=unsafe,
-        prefix=prefixes.at(spans.start, spans.document),
+        spans=found.spans,
+        tokens=found.tokens,
+        line_tokens=found.line_tokens,
+        embed_tokens=found.embed_tokens,
+        unsafe=found.unsafe,
+        prefix=found.prefix,
         cuts=cuts,
         sentences=np.unique(np.array(ladder.sentences, np.int64)),
         headings=headings,
@@ -83,7 +83,7 @@ def _active(batch: Batch, blocks: Blocks, ladder: Ladder, settings: Settings) ->
     active = Active(
         position=cuts.position[open_cuts],
         strength=cuts.strength[open_cuts].astype(np.int64),
-        price=cut_prices(batch, blocks, cuts)[open_cuts],
+        price=cut_prices(cuts)[open_cuts],
         loose=np.zeros(len(open_cuts), np.bool_),
         document=cuts.document[open_cuts],
         forced=forced_cuts(cuts, settings)[open_cuts],

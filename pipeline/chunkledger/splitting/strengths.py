@@ -1,7 +1,7 @@
 """How strong a cut is, and what it costs: small numbers, 0 the strongest.
 
 The order is that of the architecture's list of cut points. The prices are in units of one chunk that misses its
-target size by all of it (see `total_fit`).
+target size by all of it (see `prices`).
 """
 
 from __future__ import annotations

@@ -26,6 +26,7 @@ PARSERS: dict[str, Callable[[str, bytes], Ranges]] = {
 TITLES: dict[str, Callable[[str], str]] = {"markdown": heading_title, "rst": rst_title}
 """Format -> a function from the source of a heading to its plain text."""
 
+_NESTING = kinds.table_of(*kinds.NESTING)
 _TEXT = re.compile(rb"[^ \t\r\n]")
 
 
@@ -55,6 +56,7 @@ def blocks_of(batch: Batch) -> Blocks:
     return Blocks(
         start=complete.start,
         end=complete.end,
+        line_start=batch.line_starts[np.searchsorted(batch.line_starts, complete.start, side="right") - 1],
         kind=complete.kind,
         level=complete.level,
         depth=_depths(complete.start, complete.end, complete.kind),
@@ -113,7 +115,7 @@ def _with_item_text(batch: Batch, found: _Columns) -> _Columns:
 
 def _depths(start: IntArray, end: IntArray, kind: CodeArray) -> IntArray:
     """How many nesting blocks hold each block: those that started before it, less those that ended by then."""
-    nesting = np.isin(kind, kinds.NESTING)
+    nesting = _NESTING[kind]
     opened: IntArray = np.cumsum(nesting) - nesting
     closed = np.searchsorted(np.sort(end[nesting]), start, side="right")
     return (opened - closed).astype(np.int64)

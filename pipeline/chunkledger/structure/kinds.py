@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
+
+from chunkledger.model import BoolArray
+
 HEADING = 1
 PARAGRAPH = 2
 LIST = 3
@@ -23,3 +27,14 @@ NESTING = (ITEM, QUOTE, FOOTNOTE)
 
 CONTAINERS = (ITEM, TABLE, CODE, HTML, QUOTE, FOOTNOTE, FRONT_MATTER, MATH)
 """Blocks that are not cut where they fit whole."""
+
+
+def table_of(*chosen: int) -> BoolArray:
+    """For each kind whether it is one of these: an array to look kinds up in (several times as fast as `numpy.isin`).
+
+    >>> table_of(HEADING, RULE)[[HEADING, LIST, RULE]].tolist()
+    [True, False, True]
+    """
+    table = np.zeros(MATH + 1, np.bool_)
+    table[list(chosen)] = True
+    return table
