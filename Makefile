@@ -2,6 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+PEERS := $(VENV)/peers
 DEMO := .demo
 CORPUS ?= sample_corpus
 
@@ -11,7 +12,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 PIP := $(BIN)/python -m pip --quiet
 SOURCES := pyproject.toml constraints.txt
 
-.PHONY: help demo test check format lint types contracts suite package bench clean
+.PHONY: help demo test check format lint types contracts suite package bench peers clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /  make \1 \t/p' $(MAKEFILE_LIST) | expand -t 16
@@ -32,6 +33,12 @@ $(VENV)/.test: $(BIN)/python $(SOURCES)
 $(VENV)/.check: $(BIN)/python $(SOURCES)
 	$(PIP) install --editable '.[check]'
 	@touch $@ $(VENV)/.test $(VENV)/.core
+
+# An environment of its own, because nothing of the project may come to need a peer.
+$(PEERS)/.installed: $(BIN)/python $(SOURCES) benchmarks/peers.txt
+	$(PYTHON) -m venv $(PEERS)
+	$(PEERS)/bin/python -m pip --quiet install --editable . --requirement benchmarks/peers.txt
+	@touch $@
 
 demo: $(VENV)/.core  ## ingest sample_corpus, report on it, pack a slot from it, read the log
 	@rm -rf $(DEMO) && mkdir -p $(DEMO)
@@ -81,6 +88,9 @@ package: $(VENV)/.check  ## build the wheel; the packer must work without a depe
 bench: $(VENV)/.core  ## CPU of each station as a ratio to one bare tiktoken pass; CORPUS=folder
 	$(BIN)/python benchmarks/ingest.py $(CORPUS)
 	$(BIN)/python benchmarks/packing.py $(CORPUS)
+
+peers: $(PEERS)/.installed  ## other splitters beside this one: CPU, and a judge's figures; CORPUS=folder
+	$(PEERS)/bin/python benchmarks/peers.py $(CORPUS)
 
 clean:  ## remove everything that make made
 	rm -rf $(VENV) $(DEMO) dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -2,7 +2,7 @@
 
 `python benchmarks/judge_rst.py CORPUS CHUNKS.jsonl [--max-tokens 512] [--encoding cl100k_base] [--examples N]`, where
 CHUNKS.jsonl is what `chunkledger export` gives (doc_id, text, char_start, char_end, token_count, embed_prefix). Prints
-one JSON object; figures but counts of things are percentages of the chunks.
+one JSON object; `judging.py` says what its figures are, but for the faults.
 
 How it judges. Nothing of `chunkledger.structure` is used. docutils parses each document and says on which line every
 block starts and what text it has; where a block ends it does not say, so that is found by line rules of this module's
@@ -13,32 +13,25 @@ blocks and what is indented under it. A block fits if it and the heading path of
 most max tokens: the path is rebuilt from docutils' sections, and where it would take more than half of the limit it
 is charged at half of it.
 
-  over       embed_prefix + text with more than max tokens      counts    token_count is tiktoken's count of text
-  offsets    document[char_start:char_end] == text              lossless  documents whose characters are all covered
-  missing    documents (.rst, .rest; not blank) without a chunk
   literal, directive, table, item    an edge inside a block of that sort that fits
   headless   starts among a table's lines while neither text nor context has the table's first line
   sentence   ends inside a paragraph or title, not at a sentence end (: and ; count as ends)
   word       an edge between two letters of a word
   orphan     ends with a section title whose section goes on in the next chunk
-  clean      chunks with none of these faults
 """
 
 from __future__ import annotations
 
-import argparse
 import bisect
-import json
 import re
 import sys
-from collections import Counter, defaultdict
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from docutils import nodes
 
-from chunkledger.counting.vocabulary import reference_encoding
+from judging import Measure, ends_sentence, options, run_judge, splits_word
 
 sys.path[0] = str(Path(__file__).parent.parent / "tests")
 from docutils_oracle import parsed  # noqa: E402 (a module of the tests)
@@ -49,9 +42,6 @@ TABLE_EDGE = re.compile(r"[ \t]*(?:\+-[-+]+-\+|=+(?: +=+)+)[ \t]*\Z")
 ITEM = re.compile(
     r"([ \t]*)(?:[-*+\u2022\u2023\u2043]|\(?(?:[0-9]+|[A-Za-z]|[ivxlcdm]+|[IVXLCDM]+|#)[.)])(?:[ \t]+|\Z)"
 )
-SENTENCE_END = re.compile(r"[.!?\u3002\uff01\uff1f\u2026:\uff1a;\uff1b][\"'\u201d\u2019)\]}*_`|>\u300d\u300f\uff09]*\Z")
-LETTERS = re.compile(r"[^\W\d_]{2}")
-SCRIPTS_WITHOUT_BLANKS = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0e00-\u0eff]")
 
 
 @dataclass(frozen=True)
@@ -66,8 +56,8 @@ class Block:
 class Structure:
     """The blocks of one document, by sort."""
 
-    def __init__(self, text: str, encoding: Any, limit: int) -> None:  # noqa: ANN401 (tiktoken.Encoding)
-        self.text, self.encoding, self.limit = text, encoding, limit
+    def __init__(self, text: str, measure: Measure) -> None:
+        self.text, self.measure = text, measure
         self.lines = re.split("\r\n|\n|\r", text)
         edges = [found.end() for found in re.finditer("\r\n|\n|\r", text)]
         self.starts = [0, *edges, len(text)][: len(self.lines) + 1]
@@ -119,16 +109,16 @@ class Structure:
         while last > first and not self.lines[last].strip():
             last -= 1
         start, end = self.starts[first], self._end(last)
-        size = len(self.encoding.encode_ordinary(self.text[start:end])) if sort != "text" else 0
-        self.blocks[sort].append(Block(start, end, size + self._prefix_tokens(start) <= self.limit))
+        size = self.measure.tokens(self.text[start:end]) if sort != "text" else 0
+        self.blocks[sort].append(Block(start, end, size + self._prefix_tokens(start) <= self.measure.limit))
 
     def _prefix_tokens(self, place: int) -> int:
         index = bisect.bisect_right([title[0] for title in self.titles], place)
         path: list[tuple[int, str]] = []
         for _, _, level, title in self.titles[:index]:
             path = [entry for entry in path if entry[0] < level] + [(level, title)]
-        tokens = len(self.encoding.encode_ordinary(" > ".join(title for _, title in path) + "\n")) if path else 0
-        return min(tokens, self.limit // 2)
+        tokens = self.measure.tokens(" > ".join(title for _, title in path) + "\n") if path else 0
+        return min(tokens, self.measure.limit // 2)
 
     def _under(self, line: int, column: int) -> int:
         """The last line that belongs to what starts in `line`: blank, or indented by more than `column`."""
@@ -233,6 +223,10 @@ class Structure:
             if text.strip() and not verbatim and first is None and not text.lstrip().startswith(("..", "__ ", "|")):
                 first = line
 
+    def block_count(self) -> int:
+        """How many blocks were found, paragraphs aside."""
+        return sum(len(found) for sort, found in self.blocks.items() if sort != "text")
+
     # Faults
 
     def spanning(self, sort: str, left: int, right: int) -> Block | None:
@@ -264,10 +258,9 @@ class Structure:
     def _end_faults(self, left: int, right: int, end: int) -> set[str]:
         text, found = self.text, set()
         held = self.spanning("text", left, right)
-        if held and not SENTENCE_END.search(text[max(held.start, end - 12) : end]):
+        if held and not ends_sentence(text, held.start, end):
             found.add("sentence")
-        pair = text[left] + text[right]
-        if right == end and LETTERS.fullmatch(pair) and not SCRIPTS_WITHOUT_BLANKS.search(pair):
+        if right == end and splits_word(text[left] + text[right]):
             found.add("word")
         for index, (start, title_end, level, _) in enumerate(self.titles):
             following = self.titles[index + 1] if index + 1 < len(self.titles) else None
@@ -290,69 +283,5 @@ def _is_adornment(line: str) -> bool:
     return bool(marks) and marks == marks[0] * len(marks) and not marks[0].isalnum() and not marks[0].isspace()
 
 
-def main() -> None:
-    """Print the figures."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("corpus", type=Path)
-    parser.add_argument("chunks", type=argparse.FileType())
-    parser.add_argument("--max-tokens", type=int, default=512)
-    parser.add_argument("--encoding", default="cl100k_base")
-    parser.add_argument("--examples", type=int, default=0, help="print N faulty cuts of each sort to stderr")
-    args = parser.parse_args()
-    encoding = reference_encoding(args.encoding)
-    chunks: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    for line in args.chunks:
-        row = json.loads(line)
-        if row["doc_id"].lower().endswith((".rst", ".rest")):
-            chunks[row["doc_id"]].append(row)
-    seen: Counter[str] = Counter()
-    for doc_id, rows in sorted(chunks.items()):
-        text = (args.corpus / doc_id).read_bytes().decode("utf-8-sig")
-        structure = Structure(text, encoding, args.max_tokens)
-        seen["blocks"] += sum(len(found) for sort, found in structure.blocks.items() if sort != "text")
-        _judge(doc_id, rows, structure, seen, args.examples)
-    paths = [path for path in args.corpus.rglob("*") if path.suffix.lower() in (".rst", ".rest")]
-    present = {path.relative_to(args.corpus).as_posix() for path in paths if path.read_bytes().strip()}
-    _print(seen, len(chunks), len(present - set(chunks)))
-
-
-def _judge(doc_id: str, rows: list[dict[str, Any]], structure: Structure, seen: Counter[str], examples: int) -> None:
-    text, encoding = structure.text, structure.encoding
-    covered = bytearray(len(text))
-    for row in rows:
-        start, end = row["char_start"], row["char_end"]
-        count = len(encoding.encode_ordinary(row["text"]))
-        embedded = len(encoding.encode_ordinary(row["embed_prefix"] + row["text"]))
-        seen["chunks"] += 1
-        seen["tokens"] += min(embedded, structure.limit)
-        seen["over"] += embedded > structure.limit
-        seen["counts"] += count == row["token_count"]
-        seen["offsets"] += text[start:end] == row["text"]
-        covered[start:end] = b"\1" * (end - start)
-        faults = structure.faults(start, end, f"{row['context']}\n{row['text']}")
-        seen["clean"] += not faults
-        for fault in sorted(faults):
-            seen[fault] += 1
-            if seen[fault] <= examples:
-                ending, following = text[max(start, end - 90) : end], text[end : end + 90]
-                print(f"{fault}: {doc_id} #{row['chunk_index']} …{ending!r} | {following!r}", file=sys.stderr)
-    seen["lossless"] += all(seen_ or char.isspace() for seen_, char in zip(covered, text, strict=True))
-
-
-def _print(seen: Counter[str], documents: int, missing: int) -> None:
-    chunks = max(1, seen["chunks"])
-    shares = {name: round(100 * seen[name] / chunks, 2) for name in ("over", "counts", "offsets", "clean", *FAULTS)}
-    figures = {
-        "documents": documents,
-        "missing": missing,
-        "lossless": round(100 * seen["lossless"] / max(1, documents), 2),
-        "chunks": seen["chunks"],
-        "blocks": seen["blocks"],
-        **shares,
-        "faulty": {name: seen[name] for name in FAULTS},
-    }
-    print(json.dumps(figures))
-
-
 if __name__ == "__main__":
-    main()
+    run_judge(options(), (".rst", ".rest"), FAULTS, Structure)

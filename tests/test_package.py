@@ -98,7 +98,7 @@ def test_tests_import_only_what_their_extra_brings() -> None:
     declared = [*project["dependencies"], *project["optional-dependencies"]["test"]]
     names = {re.split(r"[<>=!~ \[]", line)[0].lower().replace("-", "_") for line in declared}
     names |= {"yaml", "toktok", "markdown_it", "chunkledger", "tiktoken_ext"}  # imported under another name
-    own = {path.stem for path in (root / "tests").iterdir()}
+    own = {path.stem for folder in ("tests", "benchmarks") for path in (root / folder).iterdir()}
     imported: set[str] = set()
     for path in (root / "tests").rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
