@@ -21,7 +21,7 @@ from chunkledger.documents.listing import listed
 from chunkledger.documents.reading import documents_of
 from chunkledger.documents.sources import MAX_DOCUMENT_BYTES, Selection, source_of
 from chunkledger.model import Document
-from chunkledger.records.chunk_batch import record_batch
+from chunkledger.records.chunk_batch import Tokenized, record_batch
 from chunkledger.records.metadata import metadata_of
 from chunkledger.settings import Settings
 from chunkledger.splitting.split import split
@@ -61,7 +61,7 @@ def _measured(folder: str, encoding: str) -> tuple[dict[str, float], int, int]:
         texts = [document.text for document in documents]
         ends = _timed(best, "encode", lambda texts=texts: counter.token_ends(texts))
         cut = _timed(best, "cut", lambda b=batch, k=blocks, e=ends: split(b, k, e, counter, settings))
-        args = (batch, blocks, ends, counter, cut)
+        args = (batch, blocks, Tokenized(counter, ends), (), cut)
         records = _timed(
             best, "records", lambda args=args: record_batch(*args, metadata_of(*args[:2]).written, settings)
         )

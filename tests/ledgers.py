@@ -42,7 +42,7 @@ def prose(sentences: int, word: str = "rate") -> str:
 
 
 def sections(count: int, sentences: int = 8) -> str:
-    """A Markdown document of that many sections, none of which could be merged with another under 200 tokens."""
+    """A Markdown document of that many sections, each under 200 tokens."""
     return "\n".join(f"## Section {number}\n\n{prose(sentences, f'w{number}')}\n" for number in range(count))
 
 

@@ -21,7 +21,7 @@ from chunkledger.store.run_report import Run
 from chunkledger.verification import verify
 from ledgers import Row, prose, rows_of, sections, write
 
-SMALL = Settings(max_tokens=200)
+SMALL = Settings(max_tokens=200, split_headings=6)
 FILES = {
     "a.md": sections(3),
     "b.md": f"\r\n \n---\n\n{sections(4)}",

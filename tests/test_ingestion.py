@@ -22,7 +22,7 @@ from chunkledger.store.changes import ChangeCounts
 from chunkledger.store.layout import content_hash
 from ledgers import SAMPLE_CORPUS, Row, large_corpus, names_below, prose, rows_of, sections, write
 
-SMALL = Settings(max_tokens=200)
+SMALL = Settings(max_tokens=200, split_headings=6)
 DONE = re.compile(
     r"DONE run=\d+ documents=\d+ ok=\d+ skipped=\d+ failed=\d+ chunks=\d+ add=\d+ keep=\d+ move=\d+ update=\d+ "
     r"delete=\d+ flagged=\d+ seconds=\d+\.\d"
@@ -136,8 +136,12 @@ def test_deleted_document_is_gone(corpus: Path) -> None:
 
 def test_settings_that_change_no_cut_update(corpus: Path) -> None:
     """A template changes counts, not ids; a setting that no value depends on changes only the fingerprint."""
-    assert _run(corpus, Settings(max_tokens=200, template="markdown/1")).changes == _changes(update=10)
-    assert _run(corpus, Settings(max_tokens=200, template="markdown/1", slot_tokens=6001)).changes == _changes(keep=10)
+    assert _run(corpus, Settings(max_tokens=200, split_headings=6, template="markdown/1")).changes == _changes(
+        update=10
+    )
+    assert _run(
+        corpus, Settings(max_tokens=200, split_headings=6, template="markdown/1", slot_tokens=6001)
+    ).changes == _changes(keep=10)
 
 
 def test_settings_that_move_cuts_make_other_chunks(corpus: Path) -> None:

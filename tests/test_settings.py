@@ -19,6 +19,7 @@ OTHER = {
     "slot_tokens": 5000,
     "slot_chunks": 4,
     "overlap_tokens": 20,
+    "parent_tokens": 1500,
     "split_headings": 2,
     "heading_context": False,
     "template": "markdown/1",
@@ -33,12 +34,14 @@ def test_the_defaults_are_those_of_the_contract() -> None:
     """The defaults stand in the contract."""
     expected = {
         "encoding": "o200k_base",
+        "further_encodings": [],
         "max_tokens": 512,
         "target_tokens": None,
         "min_tokens": 50,
         "slot_tokens": 6000,
         "slot_chunks": 8,
         "overlap_tokens": 0,
+        "parent_tokens": 0,
         "split_headings": 0,
         "heading_context": True,
         "template": "xml/1",
@@ -87,6 +90,11 @@ def test_the_defaults_are_those_of_the_contract() -> None:
         ("slot_chunks", 0, "slot_chunks must be from 1 to 1000000, not 0"),
         ("overlap_tokens", -1, "overlap_tokens must be from 0 to 10000000, not -1"),
         ("overlap_tokens", 512, "overlap_tokens is 512, which leaves nothing of max_tokens (512) for new text"),
+        ("parent_tokens", -1, "parent_tokens must be from 0 to 10000000, not -1"),
+        ("parent_tokens", 511, "parent_tokens is 511, and a parent is made of whole chunks; it must be 0 (no parents)"),
+        ("further_encodings", "cl100k_base", "further_encodings must be a tuple of names, not 'cl100k_base'"),
+        ("further_encodings", ("gpt2",), "further_encodings 'gpt2' is not known; valid are: o200k_base, cl100k_base"),
+        ("further_encodings", ("o200k_base",), "further_encodings is ('o200k_base',) beside encoding 'o200k_base'"),
         ("split_headings", 7, "split_headings must be from 0 to 6, not 7"),
         ("split_headings", True, "split_headings must be a whole number, not True"),
         ("heading_context", 1, "heading_context must be true or false, not 1"),
@@ -113,8 +121,12 @@ def test_settings_are_given_by_name_and_do_not_change() -> None:
 
 
 def test_every_setting_is_in_the_fingerprint() -> None:
-    """Changing any one setting changes the fingerprint, and no two changes give the same."""
-    assert sorted(OTHER) == sorted(field.name for field in fields(Settings))
+    """Changing any one setting changes the fingerprint, and no two changes give the same.
+
+    Further encodings change no column that there would be without them, so they are no part of it.
+    """
+    assert sorted([*OTHER, "further_encodings"]) == sorted(field.name for field in fields(Settings))
+    assert Settings(further_encodings=("cl100k_base",)).sha256() == Settings().sha256()
     changes: list[dict[str, Any]] = [{}, *({name: value} for name, value in OTHER.items())]
     assert len({Settings(**change).sha256() for change in changes}) == len(changes)
 

@@ -24,6 +24,7 @@ from chunkledger.engines.units import PartInfo, Unit, planned_units
 from chunkledger.engines.workers import WorkerError
 from chunkledger.errors import LedgerError, SourceError
 from chunkledger.model import Finding
+from chunkledger.records.schema import schema_of
 from chunkledger.settings import Settings
 from chunkledger.store.changes import ChangeCounts, change_counts
 from chunkledger.store.commit import NewPart, RunFiles, commit, last_run, opened
@@ -31,7 +32,7 @@ from chunkledger.store.documents_table import DocumentState, documents_content
 from chunkledger.store.layout import documents_name, run_name, write_file
 from chunkledger.store.ledger import Ledger, open_ledger
 from chunkledger.store.merging import PartRange, in_document_order
-from chunkledger.store.parts import chunks_in
+from chunkledger.store.parts import records_in
 from chunkledger.store.run_report import Run, run_report
 
 _VERSIONED = ("tiktoken", "toktok-rs", "pyromark", "sentencex", "regex", "pyyaml", "deltalake", "pyarrow")
@@ -65,7 +66,7 @@ def ingest(
         SourceError: a source does not exist, or two documents have the same id.
         LedgerError: the ledger can't be written, or another run was published meanwhile. Nothing is published.
     """
-    made = settings or Settings()
+    made = _with_encodings_of(os.fspath(out), settings or Settings())
     wanted = replace(selection or Selection(), format=made.format)
     work = _Run(os.fspath(out), made, wanted, jobs, progress or _no_progress)
     # A string is a sequence of strings too, and would be read letter by letter.
@@ -77,6 +78,15 @@ def ingest(
         if os.path.realpath(source.path) == os.path.realpath(work.root):
             raise SourceError(f"the ledger can't be the source itself ({source.path}); give another folder to write to")
     return work.done(chosen, listed(chosen, wanted, work.root))
+
+
+def _with_encodings_of(root: str, settings: Settings) -> Settings:
+    """The settings, and the further encodings that the ledger is counted in: once asked for, they stay."""
+    if opened(root) is None:
+        return settings
+    before = open_ledger(root).settings().further_encodings
+    more = tuple(name for name in before if name not in settings.encodings)
+    return replace(settings, further_encodings=(*settings.further_encodings, *more)) if more else settings
 
 
 def _no_progress(done: int, total: int) -> None:
@@ -132,13 +142,15 @@ class _Run:
             table,
             [NewPart(part.name, part.size, part.rows, part.doc_ids) for part in parts if part.rows],
             files,
+            schema_of(self.settings.further_encodings),
         )
         return run
 
     def _test_itself(self) -> None:
-        wrong = disagreements(self.settings.encoding)
-        if wrong:
-            self._fall_back(f"the self-test found {len(wrong)} wrong counts, the first: {wrong[0]}")
+        for encoding in self.settings.encodings:
+            wrong = disagreements(encoding)
+            if wrong and self.engine == "toktok":
+                self._fall_back(f"the self-test found {len(wrong)} wrong counts, the first: {wrong[0]}")
 
     def _parts(self, units: Sequence[Unit]) -> list[PartInfo]:
         """Every unit's part, counted by a tokenizer that was found to agree with tiktoken."""
@@ -207,11 +219,10 @@ class _Run:
                 os.unlink(os.path.join(self.root, part.name))
 
     def _changes(self, before: Ledger | None, parts: Sequence[PartInfo]) -> ChangeCounts:
-        rows = sum(part.rows for part in parts)
         if before is None:
-            return ChangeCounts(add=rows, keep=0, move=0, update=0, delete=0)
+            return ChangeCounts(add=sum(part.chunks for part in parts), keep=0, move=0, update=0, delete=0)
         ranges = [PartRange(Path(self.root, part.name), *part.doc_ids) for part in parts if part.rows]
-        return change_counts(before.iter_tables(), in_document_order(ranges, chunks_in))
+        return change_counts(before.iter_tables(), in_document_order(ranges, records_in))
 
     def _summary(
         self,
@@ -233,7 +244,7 @@ class _Run:
             skipped=states["skipped"],
             failed=states["failed"],
             kept=len(kept.doc_ids),
-            chunks=sum(part.rows for part in parts),
+            chunks=sum(part.chunks for part in parts),
             changes=changes,
             flagged=sum(part.flagged for part in parts),
             tokens=sum(part.tokens for part in parts),

@@ -130,8 +130,13 @@ class TokenEnds:
 
     def are_ends(self, position: IntArray) -> BoolArray:
         """Whether a token ends at each byte position (or nothing stands before it)."""
-        reached = np.append(0, self.end)[self.before(position)]
-        result: BoolArray = reached == position
+        return self.reach(self.before(position), position)
+
+    def reach(self, before: IntArray, position: IntArray) -> BoolArray:
+        """The same where it is known how many tokens end before each position."""
+        result: BoolArray = (
+            np.where(before > 0, self.end[before - 1], 0) == position if len(self.end) else position == 0
+        )
         return result
 
 

@@ -28,13 +28,16 @@ class Settings:
     """The settings of one ledger.
 
     Attributes:
-        encoding: the tokenizer that every count and limit is in.
+        encoding: the tokenizer that every limit and flag is in, and every count whose column has a plain name.
+        further_encodings: tokenizers whose counts every record carries too, in columns with their name behind it.
         max_tokens: most tokens of a chunk's embed text (heading path, context and text).
         target_tokens: size that the splitter aims at; None is 95 % of `max_tokens`.
         min_tokens: a chunk with fewer tokens is flagged `under_min`.
         slot_tokens: the slot that chunks are meant for, as `chunkledger.packer.Slot` computes it.
         slot_chunks: how many chunks the slot should hold; a chunk over its share is flagged `over_share`.
         overlap_tokens: most tokens that a chunk repeats from the end of its predecessor; whole units only.
+        parent_tokens: most tokens of a parent's embed text, where sections are to be rows of role parent too, each
+            made of whole chunks; 0 is off.
         split_headings: every heading of this level or a higher one (1 is the highest) starts a chunk; 0 is off.
         heading_context: whether the heading path is part of the embed text.
         template: how a block is rendered, one of `chunkledger.packer.TEMPLATES`.
@@ -52,12 +55,14 @@ class Settings:
     """
 
     encoding: str = ENCODINGS[0]
+    further_encodings: tuple[str, ...] = ()
     max_tokens: int = 512
     target_tokens: int | None = None
     min_tokens: int = 50
     slot_tokens: int = 6000
     slot_chunks: int = 8
     overlap_tokens: int = 0
+    parent_tokens: int = 0
     split_headings: int = 0
     heading_context: bool = True
     template: str = "xml/1"
@@ -68,6 +73,7 @@ class Settings:
 
     def __post_init__(self) -> None:
         _check_choice("encoding", self.encoding, ENCODINGS)
+        self._check_further_encodings()
         _check_choice("template", self.template, tuple(TEMPLATES))
         _check_choice("format", self.format, FORMATS)
         _check_whole("max_tokens", self.max_tokens, MIN_MAX_TOKENS, 10_000_000)
@@ -82,6 +88,12 @@ class Settings:
                 f"overlap_tokens is {self.overlap_tokens}, which leaves nothing of max_tokens ({self.max_tokens}) "
                 "for new text; it must be smaller"
             )
+        _check_whole("parent_tokens", self.parent_tokens, 0, 10_000_000)
+        if 0 < self.parent_tokens < self.max_tokens:
+            raise SettingsError(
+                f"parent_tokens is {self.parent_tokens}, and a parent is made of whole chunks; it must be 0 (no "
+                f"parents) or at least max_tokens ({self.max_tokens})"
+            )
         _check_whole("split_headings", self.split_headings, 0, 6)
         if self.source_encoding is not None:
             _check_text_encoding(self.source_encoding)
@@ -91,6 +103,21 @@ class Settings:
             raise SettingsError(f"text_column is {self.text_column!r}, as id_column is; they must be two columns")
         if not isinstance(self.heading_context, bool):
             raise SettingsError(f"heading_context must be true or false, not {self.heading_context!r}")
+
+    def _check_further_encodings(self) -> None:
+        further: object = self.further_encodings
+        if not isinstance(further, list | tuple):
+            raise SettingsError(f"further_encodings must be a tuple of names, not {further!r}")
+        object.__setattr__(self, "further_encodings", tuple(further))  # a list from JSON or TOML
+        for name in further:
+            _check_choice("further_encodings", name, ENCODINGS)
+        if len({self.encoding, *further}) <= len(further):
+            raise SettingsError(f"further_encodings is {further!r} beside encoding {self.encoding!r}; name each once")
+
+    @property
+    def encodings(self) -> tuple[str, ...]:
+        """Every encoding that is counted in, that of the limits first."""
+        return (self.encoding, *self.further_encodings)
 
     @property
     def target(self) -> int:
@@ -102,13 +129,18 @@ class Settings:
         """The share of the slot that one chunk may take before it is flagged `over_share`."""
         return self.slot_tokens // self.slot_chunks
 
-    def as_dict(self) -> dict[str, str | int | bool | None]:
-        """Every setting by its name, in the order of the fields."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
+    def as_dict(self) -> dict[str, str | int | bool | list[str] | None]:
+        """Every setting by its name, in the order of the fields, as JSON has it."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        return values | {"further_encodings": list(self.further_encodings)}
 
     def sha256(self) -> str:
-        """Fingerprint of every setting that any column depends on: hexadecimal sha256 of the sorted JSON."""
+        """Fingerprint of every setting that any column depends on: hexadecimal sha256 of the sorted JSON.
+
+        Further encodings are left out: they change no other column, and each has a fingerprint of its own.
+        """
         effective = self.as_dict() | {"target_tokens": self.target}
+        del effective["further_encodings"]
         return hashlib.sha256(json.dumps(effective, sort_keys=True).encode()).hexdigest()
 
 

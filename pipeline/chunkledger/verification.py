@@ -21,8 +21,7 @@ from chunkledger.errors import SourceError
 from chunkledger.model import Document
 from chunkledger.records.chunk_batch import chunk_batch
 from chunkledger.records.flags import Sizes, flags_of
-from chunkledger.records.recount import Mismatch, Row, count_mismatches, document_mismatches
-from chunkledger.records.schema import COLUMNS
+from chunkledger.records.recount import Mismatch, Row, count_mismatches, document_mismatches, parent_mismatches
 from chunkledger.settings import Settings
 from chunkledger.store.ledger import Ledger, open_ledger
 
@@ -142,7 +141,7 @@ def _other_versions(of_run: Mapping[str, str]) -> str:
 
 def _by_document(ledger: Ledger) -> Iterator[list[Row]]:
     """The rows of one document at a time."""
-    rows = (row for table in ledger.iter_tables() for row in table.to_pylist())
+    rows = (row for table in ledger.iter_tables(role="all") for row in table.to_pylist())
     for _, group in groupby(rows, key=lambda row: row["doc_id"]):
         yield list(group)
 
@@ -183,10 +182,15 @@ class _Checks:
         """Everything about one document."""
         first = len(found.mismatches)
         found.documents += 1
-        found.mismatches += document_mismatches(rows)
+        chunks, parents = ([row for row in rows if row["role"] == role] for role in ("chunk", "parent"))
+        found.mismatches += parent_mismatches(chunks, parents)
         following: dict[str, Row | None] = {}
-        for row, successor in zip(rows, [*rows[1:], None], strict=True):
-            following[row["chunk_id"]] = successor
+        for of_role in (chunks, parents):
+            if of_role:
+                found.mismatches += document_mismatches(of_role)
+                pairs = zip(of_role, [*of_role[1:], None], strict=True)
+                following |= {row["chunk_id"]: successor for row, successor in pairs}
+        for row in rows:
             if row["chunk_id"] in ids:
                 found.mismatches.append(_mismatch(row, "chunk_id", row["chunk_id"], "unique"))
             ids.add(row["chunk_id"])
@@ -194,13 +198,14 @@ class _Checks:
         chosen = [row for place, row in enumerate(rows) if (found.chunks + place) % self.every == 0]
         found.mismatches += count_mismatches(chosen, following)
         found.recounted += len(chosen)
-        found.chunks += len(rows)
+        found.chunks += len(chunks)
         document = self._document(rows[0], source)
         if isinstance(document, _Absent):
             found.not_compared[rows[0]["doc_id"]] = document.why
             return
         found.compared += 1
-        found.mismatches += _source_mismatches(rows, document.text)
+        for of_role in (chunks, parents):
+            found.mismatches += _source_mismatches(of_role, document.text) if of_role else ()
         if not found.not_remade:
             found.remade += 1
             told = {(known.chunk_index, known.column.partition("[")[0]) for known in found.mismatches[first:]}
@@ -219,6 +224,10 @@ class _Checks:
             "doc_sha256": self._hash(row),
             "flags": flags_of(Sizes(row["token_count"], row["embed_tokens"], row["rendered_tokens"]), settings),
         }
+        if row["role"] != "chunk":
+            expected["flags"] = []
+        for encoding in settings.further_encodings:
+            expected[f"encoding_sha256_{encoding}"] = VOCABULARIES[encoding].sha256()
         for column, value in expected.items():
             if row[column] != value:
                 yield _mismatch(row, column, row[column], value)
@@ -237,7 +246,7 @@ class _Checks:
             if again is None:
                 yield _mismatch(row, "chunk_id", row["chunk_id"], "an id that the source gives")
                 continue
-            for column in COLUMNS:
+            for column in again:
                 if row[column] != again[column]:
                     yield _mismatch(row, column, row[column], again[column])
         for row in by_id.values():

@@ -23,6 +23,7 @@ OPTIONS = {
     "ingest": [
         "--out",
         "--encoding",
+        "--parent-tokens",
         "--max-tokens",
         "--target-tokens",
         "--min-tokens",
@@ -40,7 +41,7 @@ OPTIONS = {
         "--quiet",
     ],
     "report": ["--format", "--top", "--window"],
-    "export": ["--format", "--to"],
+    "export": ["--format", "--role", "--encoding", "--to"],
     "slot": [
         "--window",
         "--system",
@@ -62,6 +63,8 @@ OPTIONS = {
         "--no-merge",
         "--duplicates",
         "--field",
+        "--encoding",
+        "--parents",
         "--render",
     ],
     "diagnose": [
@@ -80,6 +83,7 @@ OPTIONS = {
     ],
     "curve": ["--format", "--least-gain"],
     "verify": ["--sample"],
+    "recount": ["--encoding"],
     "schema": [],
 }
 READERS = ("report", "export", "verify", "pack")

@@ -94,7 +94,7 @@ def _in_file(folder: Path, name: str, value: str) -> str:
 @pytest.mark.parametrize(
     ("name", "value", "message"),
     [
-        ("max_token", "1", "unknown setting 'max_token'; there are: encoding, max_tokens, "),
+        ("max_token", "1", "unknown setting 'max_token'; there are: encoding, further_encodings, max_tokens, "),
         ("max_tokens", "1", "max_tokens must be from 2 to 10000000, not 1"),
         ("max_tokens", "1.5", "max_tokens must be a whole number, not 1.5"),
         ("max_tokens", "true", "max_tokens must be a whole number, not True"),
@@ -124,7 +124,7 @@ def test_wrong_value_in_a_file_is_told_with_its_place(
 @pytest.mark.parametrize(
     ("name", "value", "message"),
     [
-        ("MAX_TOKEN", "1", "unknown setting 'max_token'; there are: encoding, max_tokens, "),
+        ("MAX_TOKEN", "1", "unknown setting 'max_token'; there are: encoding, further_encodings, max_tokens, "),
         ("MAX_TOKENS", "many", "max_tokens must be a whole number, not 'many'"),
         ("MAX_TOKENS", "1", "max_tokens must be from 2 to 10000000, not 1"),
         ("TARGET_TOKENS", "600", "target_tokens must be from 1 to 512, not 600"),

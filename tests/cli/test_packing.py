@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from chunkledger import Settings, ingest
+from chunkledger import Settings, ingest, open_ledger
 from chunkledger.counting.reference import reference_counts
 from chunkledger.packer import Slot, order, pack, render
 from ledgers import Outcome, Row, cli, command, prose, rows_of, sections, write
@@ -19,7 +19,7 @@ def ledger(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Eight chunks of two documents."""
     folder = tmp_path_factory.mktemp("packing")
     write(folder / "docs", {"a.md": sections(5), "b.md": sections(3).replace("Section", "Part")})
-    ingest([folder / "docs"], folder / "ledger", Settings(max_tokens=200, encoding="cl100k_base"))
+    ingest([folder / "docs"], folder / "ledger", Settings(max_tokens=200, encoding="cl100k_base", split_headings=6))
     return folder / "ledger"
 
 
@@ -216,3 +216,41 @@ def test_neighbours_can_be_kept_apart(ledger: Path, rows: list[Row]) -> None:
     ids = [row["chunk_id"] for row in rows]
     assert _log(_packed(ledger, ids, "--slot-tokens", "9000"))["merged"] > 0
     assert _log(_packed(ledger, ids, "--slot-tokens", "9000", "--no-merge"))["merged"] == 0
+
+
+def test_parents_are_packed_for_their_children(tmp_path: Path) -> None:
+    """Small to big: chunks are found, the parents that hold them are sent, each once and by its own counts."""
+    write(tmp_path / "docs", {"a.md": sections(6)})
+    several = ("--encoding", "cl100k_base", "--encoding", "o200k_base")
+    sizes = ("--max-tokens", "200", "--parent-tokens", "400", "--split-headings", "6")
+    assert cli("ingest", tmp_path / "docs", "--out", tmp_path / "ledger", *sizes, *several).code == 0
+    ledger = tmp_path / "ledger"
+    chunks = rows_of(ledger)
+    parents = {row["chunk_id"]: row for row in open_ledger(ledger).chunks(role="parent").to_pylist()}
+    assert 1 < len(parents) < len(chunks)
+    for encoding, suffix in (("cl100k_base", ""), ("o200k_base", "_o200k_base")):
+        log = _log(
+            _packed(
+                ledger,
+                [row["chunk_id"] for row in chunks[:2]],
+                "--slot-tokens",
+                "900",
+                "--parents",
+                "--encoding",
+                encoding,
+            )
+        )
+        [parent] = {row["parent_id"] for row in chunks[:2]}
+        assert log["packed_ids"] == [parent]
+        assert (log["used"], log["encoding"]) == (parents[parent][f"rendered_tokens{suffix}"], encoding)
+
+
+def test_encoding_and_parents_that_there_are_not(ledger: Path, rows: list[Row]) -> None:
+    """What the ledger does not have is a usage error that says what makes it."""
+    for arguments, message in (
+        (("--encoding", "o200k_base"), "is counted in cl100k_base; `chunkledger recount` adds an encoding"),
+        (("--parents",), "has none; ingest with --parent-tokens makes them"),
+    ):
+        done = _packed(ledger, [rows[0]["chunk_id"]], "--slot-tokens", "900", *arguments)
+        assert (done.code, done.out) == (2, "")
+        assert message in done.err

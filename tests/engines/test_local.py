@@ -69,7 +69,7 @@ def test_unit_that_can_not_be_written_ends_the_others(tmp_path: Path, jobs: int)
 def test_document_that_kills_its_process_is_found(tmp_path: Path, place: int) -> None:
     """Its unit is divided until it stands alone; it becomes a finding and everything else is done."""
     entries = _entries(tmp_path, NAMES)
-    entries[place] = replace(entries[place], doc_id=Deadly(entries[place].doc_id))
+    entries[place] = entries[place]._replace(doc_id=Deadly(entries[place].doc_id))
     parts = _run([Unit(1, 0, tuple(entries))], tmp_path / "out", 2)
     findings = [finding for part in parts for finding in part.findings]
     reason = "could not be split: its process was killed, as by lack of memory"
@@ -83,7 +83,7 @@ def test_document_that_kills_its_process_is_found(tmp_path: Path, place: int) ->
 
 def test_process_that_dies_once_costs_nothing(tmp_path: Path) -> None:
     """A process may die of something else, as when memory runs out; its document is tried again."""
-    entry = replace(_entries(tmp_path, ["a.md"])[0], doc_id=DeadlyOnce(tmp_path / "died"))
+    entry = _entries(tmp_path, ["a.md"])[0]._replace(doc_id=DeadlyOnce(tmp_path / "died"))
     [part] = _run([Unit(1, 0, (entry,))], tmp_path / "out", 1)
     assert (part.findings, part.rows > 0) == ((), True)
     assert (tmp_path / "died").exists()
@@ -93,7 +93,7 @@ def test_document_that_takes_for_ever_is_found(tmp_path: Path, monkeypatch: pyte
     """A process that does not come back is ended, and its document treated like one that kills."""
     monkeypatch.setattr(local, "_SECONDS", 5.0)
     entries = _entries(tmp_path, ["a.md", "b.md"])
-    entries[0] = replace(entries[0], doc_id=Endless("a.md"))
+    entries[0] = entries[0]._replace(doc_id=Endless("a.md"))
     parts = _run([Unit(1, number, (entry,)) for number, entry in enumerate(entries)], tmp_path / "out", 2)
     [finding] = [finding for part in parts for finding in part.findings]
     assert (finding.doc_id, finding.reason) == ("a.md", "could not be split: it took more than 5 s")

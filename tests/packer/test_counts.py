@@ -180,7 +180,7 @@ def test_index_of_another_version_is_named(index: Path, tmp_path: Path) -> None:
     with sqlite3.connect(path) as connection:
         connection.execute("PRAGMA user_version = 9")
     connection.close()
-    with pytest.raises(ValueError, match="is a count index of version 9, not 1"):
+    with pytest.raises(ValueError, match="is a count index of version 9, not 2"):
         open_counts(path)
 
 

@@ -166,7 +166,7 @@ def test_other_encoding_is_named() -> None:
     """A row that was counted for another encoding is refused, with both encodings."""
     assert _faulty(row("c2", encoding="cl100k_base")) == (
         "hit at rank 2 (chunk_id 'c2'): its tokens are counts of encoding 'cl100k_base', but 'o200k_base' was asked "
-        "for; pack with encoding='cl100k_base' or recount the ledger"
+        "for; pack with encoding='cl100k_base', or add the other with `chunkledger recount`"
     )
 
 

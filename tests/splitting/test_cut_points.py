@@ -114,6 +114,7 @@ def test_blank_lines_in_code_part_groups(end: str) -> None:
 def test_blank_lines_of_odd_blanks_are_no_cuts() -> None:
     """A line of no-break or ideographic spaces, which Markdown takes for text, is no cut: the line with text is."""
     assert described("\u3000\nfoo\n\n# H\n\n\u00a0\n\nbar\n") == [("foo", 0), ("# H", 1), ("bar", 9)]
+    assert described("```\na\n\n\x1c\n") == [("```", 0)]
     assert described("```\na\n\n\u3000\n\nb\n```\n") == [("```", 0), ("b", strengths.CODE_GROUP)]
 
 

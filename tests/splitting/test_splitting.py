@@ -16,6 +16,7 @@ from chunkledger import Chunk, Settings, chunk_text
 from chunkledger.counting.counter import Counter, counter_for
 from chunkledger.documents.batch import joined
 from chunkledger.model import IntArray
+from chunkledger.records.chunk_batch import chunk_batch
 from chunkledger.splitting.split import split
 from chunkledger.structure.blocks import blocks_of
 from markdown_texts import FAMILY, all_settings, document, markdown_texts
@@ -358,6 +359,30 @@ def test_exact_counts_of_spans(text: str, settings: Settings) -> None:
     found = split(batch, blocks_of(batch), counter.token_ends([text]), counter, settings)
     spans = zip(found.spans.start.tolist(), found.spans.end.tolist(), strict=True)
     strings = [batch.data[start:end].decode() for start, end in spans]
-    assert found.tokens.tolist() == [tokens(string, settings.encoding) for string in strings]
-    assert found.line_tokens.tolist() == [tokens(f"{string}\n", settings.encoding) for string in strings]
-    assert not any(math.isnan(count) for count in found.tokens.tolist())
+    assert found.measured.tokens.tolist() == [tokens(string, settings.encoding) for string in strings]
+    assert found.measured.line_tokens.tolist() == [tokens(f"{string}\n", settings.encoding) for string in strings]
+    assert not any(math.isnan(count) for count in found.measured.tokens.tolist())
+
+
+def test_heading_path_makes_room_for_a_block_that_fits_alone() -> None:
+    """A fence that fits, but not with the whole heading path, stays whole: titles are left out from the root on."""
+    code = "```\n" + "".join(f"value_{number} = {number}\n" for number in range(27)) + "```"
+    text = f"# {'A long title ' * 5}\n\n## Rates\n\n{'Some words first. ' * 20}\n\n{code}\n\n{'And then more. ' * 9}\n"
+    size = tokens(code, "cl100k_base")
+    settings = Settings(encoding="cl100k_base", max_tokens=size + 6)
+    rows = chunk_batch([document(text)], settings).to_pylist()
+    [held] = [row for row in rows if code in row["text"]]
+    assert held["text"] == code
+    assert held["embed_prefix"] == "Rates\n"
+    assert held["heading_path"] == ["A long title " * 4 + "A long title", "Rates"]
+    assert max(row["embed_tokens"] for row in rows) <= settings.max_tokens
+
+
+def test_block_that_takes_all_of_the_limit_has_no_prefix() -> None:
+    """Where there is no room for one title, the block goes without."""
+    code = "```\n" + "".join(f"value_{number} = {number}\n" for number in range(27)) + "```"
+    text = f"# Rates\n\n{'Some words first. ' * 20}\n\n{code}\n"
+    settings = Settings(encoding="cl100k_base", max_tokens=tokens(f"{code}\n", "cl100k_base"))
+    rows = chunk_batch([document(text)], settings).to_pylist()
+    [held] = [row for row in rows if code in row["text"]]
+    assert (held["text"], held["embed_prefix"], held["heading_path"]) == (code, "", ["Rates"])

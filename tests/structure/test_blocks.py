@@ -17,7 +17,7 @@ from chunkledger.documents.batch import joined
 from chunkledger.model import Blocks
 from chunkledger.structure import kinds
 from chunkledger.structure.blocks import blocks_of
-from chunkledger.structure.markdown import MOST_TITLE, heading_title, inline_atoms
+from chunkledger.structure.markdown import MOST_TITLE, heading_title, inline_atoms, markdown_blocks
 from markdown_texts import document, markdown_texts, texts
 
 untimed = hypothesis_settings(deadline=None, max_examples=150, suppress_health_check=[HealthCheck.too_slow])
@@ -338,3 +338,13 @@ def test_heading_levels_are_those_of_commonmark() -> None:
         found = blocks(text)
         levels = found.level[found.kind == kinds.HEADING].tolist()
         assert levels == [int(token.tag[1]) for token in _block_tokens(text) if token.type == "heading_open"]
+
+
+@pytest.mark.parametrize("fence", ["```", "~~~", "````"])
+@pytest.mark.parametrize("behind", ["\t", " \t ", "\t\t"])
+def test_a_fence_may_close_with_tabs_behind_it(fence: str, behind: str) -> None:
+    """Code ends at its closing fence whatever blanks follow that; elsewhere in the text a tab stays what it is."""
+    text = f"{fence}\na\tb\n{fence}{behind}\n\n# After\n\n`x`\ty\n"
+    found = markdown_blocks(text, text.encode())
+    assert found.kind == [kinds.CODE, kinds.HEADING, kinds.PARAGRAPH]
+    assert text.encode()[found.start[1] :].startswith(b"# After")

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from chunkledger import __version__
-from chunkledger.cli import diagnosing, exporting, ingesting, packing, reporting, verifying
+from chunkledger.cli import diagnosing, exporting, ingesting, packing, recounting, reporting, verifying
 from chunkledger.cli.exits import guarded
 
 app = typer.Typer(
@@ -33,6 +33,7 @@ for name, command in (
     ("diagnose", diagnosing.diagnose_command),
     ("curve", diagnosing.curve_command),
     ("verify", verifying.verify_command),
+    ("recount", recounting.recount_command),
     ("schema", exporting.schema_command),
 ):
     app.command(name)(guarded(command))

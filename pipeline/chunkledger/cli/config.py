@@ -107,7 +107,7 @@ def _checked(name: str, value: object, origin: str) -> object:
 def _from_text(name: str, value: str, kind: str, origin: str) -> object:
     if kind.startswith("str"):
         return value
-    if kind == "list":
+    if kind == "list" or kind.startswith("tuple"):
         return tuple(part for part in value.split(os.pathsep) if part)
     if kind == "bool":
         if value.lower() in _TRUE + _FALSE:

@@ -14,14 +14,19 @@ import typer
 
 from chunkledger.cli.output import cell, console, counted, json_line, note, result, table
 from chunkledger.errors import SettingsError
-from chunkledger.records.schema import COLUMNS, SCHEMA
+from chunkledger.records.schema import SCHEMA
 from chunkledger.store.count_index import write_count_index
 from chunkledger.store.ledger import Ledger, open_ledger
+from chunkledger.store.parts import Role
 
 
 def export_command(
     ledger: Annotated[str, typer.Argument(metavar="LEDGER")],
     format: Annotated[Literal["jsonl", "parquet", "csv", "counts"], typer.Option(help="What to write.")] = "jsonl",
+    role: Annotated[
+        Literal["chunk", "parent", "all"], typer.Option(help="Which records; counts always has all.")
+    ] = "chunk",
+    encoding: Annotated[str | None, typer.Option(help="Of the counts in a count index. [that of the limits]")] = None,
     to: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Where to; standard output where left out, or -.")
     ] = None,
@@ -37,12 +42,14 @@ def export_command(
         if to is None:
             raise SettingsError(f"--format {format} needs --to FILE")
         if format == "parquet":
-            pq.write_table(opened.chunks(), to, compression="zstd")
+            pq.write_table(opened.chunks(role=role), to, compression="zstd")
         else:
-            note(f"{counted(write_count_index(opened, to), 'chunk')} of run {opened.run} in {to}")
+            note(f"{counted(write_count_index(opened, to, encoding), 'record')} of run {opened.run} in {to}")
         return
+    if encoding is not None:
+        raise SettingsError("--encoding is for --format counts; other formats have the counts of every encoding")
     with _stream(to) as stream:
-        (_write_jsonl if format == "jsonl" else _write_csv)(opened, stream)
+        (_write_jsonl if format == "jsonl" else _write_csv)(opened, role, stream)
 
 
 def schema_command() -> None:
@@ -65,22 +72,23 @@ def _stream(to: Path | None) -> Iterator[TextIO]:
         yield stream
 
 
-def _rows(ledger: Ledger) -> Iterator[dict[str, Any]]:
-    for records in ledger.iter_tables():
+def _rows(ledger: Ledger, role: Role) -> Iterator[dict[str, Any]]:
+    for records in ledger.iter_tables(role=role):
         yield from records.to_pylist()
 
 
-def _write_jsonl(ledger: Ledger, stream: TextIO) -> None:
-    for row in _rows(ledger):
+def _write_jsonl(ledger: Ledger, role: Role, stream: TextIO) -> None:
+    for row in _rows(ledger, role):
         stream.write(f"{json_line(row)}\n")
 
 
-def _write_csv(ledger: Ledger, stream: TextIO) -> None:
+def _write_csv(ledger: Ledger, role: Role, stream: TextIO) -> None:
     text = result if stream is sys.stdout else str
     writer = csv.writer(stream)
-    writer.writerow(COLUMNS)
-    for row in _rows(ledger):
-        writer.writerow([_cell(row[name], text) for name in COLUMNS])
+    columns = ledger.schema.names
+    writer.writerow(columns)
+    for row in _rows(ledger, role):
+        writer.writerow([_cell(row[name], text) for name in columns])
 
 
 def _cell(value: object, text: Callable[[str], str]) -> object:

@@ -36,13 +36,22 @@ def ingest_command(
     out: Annotated[
         str, typer.Option("--out", metavar="LEDGER", help="Folder of the ledger; made where there is none.")
     ],
-    encoding: Annotated[str | None, typer.Option(help=f"Tokenizer: {', '.join(ENCODINGS)}. [{ENCODINGS[0]}]")] = None,
+    encoding: Annotated[
+        list[str] | None,
+        typer.Option(
+            help=f"Tokenizer: {', '.join(ENCODINGS)}. Again for more: limits by the first, counts for all. "
+            f"[{ENCODINGS[0]}]"
+        ),
+    ] = None,
     max_tokens: Annotated[int | None, typer.Option(help="Most tokens of an embed text. [512]")] = None,
     target_tokens: Annotated[int | None, typer.Option(help="Size to aim at. [95 % of --max-tokens]")] = None,
     min_tokens: Annotated[int | None, typer.Option(help="Smaller chunks are flagged under_min. [50]")] = None,
     slot_tokens: Annotated[int | None, typer.Option(help="Slot that chunks are meant for. [6000]")] = None,
     slot_chunks: Annotated[int | None, typer.Option(help="Chunks that the slot should hold. [8]")] = None,
     overlap_tokens: Annotated[int | None, typer.Option(help="Most tokens repeated from the chunk before. [0]")] = None,
+    parent_tokens: Annotated[
+        int | None, typer.Option(help="Most tokens of a parent, rows made of whole chunks; 0 makes none. [0]")
+    ] = None,
     split_headings: Annotated[
         int | None, typer.Option(help="Headings down to this level always start a chunk; 0 is off. [0]")
     ] = None,
@@ -79,13 +88,15 @@ def ingest_command(
     pyproject.toml. Exit code 3: some documents failed and are named; 4: nothing was published.
     """
     flags = {
-        "encoding": encoding,
+        "encoding": encoding[0] if encoding else None,
+        "further_encodings": tuple(encoding[1:]) if encoding else None,
         "max_tokens": max_tokens,
         "target_tokens": target_tokens,
         "min_tokens": min_tokens,
         "slot_tokens": slot_tokens,
         "slot_chunks": slot_chunks,
         "overlap_tokens": overlap_tokens,
+        "parent_tokens": parent_tokens,
         "split_headings": split_headings,
         "heading_context": heading_context,
         "template": template,

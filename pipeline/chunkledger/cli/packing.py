@@ -77,6 +77,10 @@ def pack_command(
         list[str] | None,
         typer.Option(metavar="NAME=VALUE", help="A field of yours for the log line: query, intent, k."),
     ] = None,
+    encoding: Annotated[
+        str | None, typer.Option(help="Whose counts: one that LEDGER is counted in. [that of its limits]")
+    ] = None,
+    parents: Annotated[bool, typer.Option("--parents", help="Pack the parents of the chunks that were found.")] = False,
     render_block: Annotated[
         bool, typer.Option("--render", help="Print the rendered block; the log goes to stderr.")
     ] = False,
@@ -86,11 +90,19 @@ def pack_command(
         raise SettingsError("--order says how --render prints the blocks; give --render too")
     fields = dict(_field(each) for each in field or ())
     opened = open_ledger(ledger)
-    hits = _rows(opened, _ranked_ids(ids))
+    settings = opened.settings()
+    if encoding not in (None, *settings.encodings):
+        raise SettingsError(
+            f"--encoding {encoding}: {ledger} is counted in {', '.join(settings.encodings)}; "
+            "`chunkledger recount` adds an encoding"
+        )
+    if parents and not settings.parent_tokens:
+        raise SettingsError(f"--parents: {ledger} has none; ingest with --parent-tokens makes them")
+    hits = _rows(opened, _ranked_ids(ids), parents=parents)
     packed = pack(
         hits,
         slot_tokens,
-        encoding=opened.settings().encoding,
+        encoding=encoding or settings.encoding,
         max_chunks=max_chunks,
         on_miss=on_miss,
         truncate=truncate,
@@ -139,18 +151,21 @@ def _field(given: str) -> tuple[str, object]:
         return name, value
 
 
-def _rows(ledger: Ledger, ids: Sequence[str]) -> list[dict[str, Any]]:
-    """The records of these ids, in their order.
+def _rows(ledger: Ledger, ids: Sequence[str], *, parents: bool) -> list[dict[str, Any]]:
+    """The records of these ids, in their order, or the parents of theirs, each once.
 
     Raises:
         LedgerError: the ledger has no chunk of that id.
     """
     wanted = pa.array(list(dict.fromkeys(ids)), pa.string())
     found: dict[str, dict[str, Any]] = {}
-    for records in ledger.iter_tables():
+    for records in ledger.iter_tables(role="all"):
         chosen = records.filter(pc.is_in(records.column("chunk_id"), wanted))
         found |= {row["chunk_id"]: row for row in chosen.to_pylist()}
     missing = [chunk_id for chunk_id in ids if chunk_id not in found]
     if missing:
         raise LedgerError(f"{ledger.root} has no chunk {missing[0]} ({len(missing)} of {len(ids)} ids are not in it)")
+    if parents:
+        of_chunk = [found[chunk_id]["parent_id"] or chunk_id for chunk_id in ids]
+        return _rows(ledger, list(dict.fromkeys(of_chunk)), parents=False)
     return [found[chunk_id] for chunk_id in ids]

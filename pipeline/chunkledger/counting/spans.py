@@ -22,12 +22,17 @@ from chunkledger.model import Batch, BoolArray, IntArray, TokenEnds
 
 _BLANKS = frozenset(b" \t\n\r\x0b\x0c\x1c\x1d\x1e\x1f")
 _SLASH = ord("/")
+_IS_LINE_END = np.isin(np.arange(256), (10, 13))
 _IS_WORD = np.isin(np.arange(256), list(b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"))
+_MOST_BYTES = 4_000_000
+"""Bytes of strings that are made at once."""
 _MOST_LINE_ENDS = 4
 """Newlines and returns that are looked back over; behind more of them a `/` is taken for unsafe."""
 
 
-def unsafe_places(batch: Batch, ends: TokenEnds, counter: Counter, position: IntArray) -> BoolArray:
+def unsafe_places(
+    batch: Batch, ends: TokenEnds, counter: Counter, position: IntArray, before: IntArray | None = None
+) -> BoolArray:
     """Places at which the counts of both sides may not add up to the count of the whole.
 
     Safe is the start of a line, unless a `/` there may be joined to the newline before. That a token ends there is
@@ -38,30 +43,32 @@ def unsafe_places(batch: Batch, ends: TokenEnds, counter: Counter, position: Int
         ends: where their tokens end.
         counter: of the same encoding.
         position: bytes; where they are starts of lines, of lines that are not blank.
+        before: tokens before each, where that is known.
     """
     if not len(position):
         return np.zeros(0, np.bool_)
     line = batch.line_starts[np.searchsorted(batch.line_starts, position, side="right") - 1]
-    unsafe: BoolArray = (line != position) | ~ends.are_ends(position)
+    are_ends = ends.are_ends(position) if before is None else ends.reach(before, position)
+    unsafe: BoolArray = (line != position) | ~are_ends
     if counter.slash_joins:
         unsafe |= np.frombuffer(batch.data, np.uint8)[position] == _SLASH
     return unsafe
 
 
-def unsafe_ends(batch: Batch, ends: TokenEnds, counter: Counter, position: IntArray) -> BoolArray:
+def unsafe_ends(batch: Batch, ends: TokenEnds, counter: Counter, position: IntArray, before: IntArray) -> BoolArray:
     """The same for places where texts end that start at a safe place.
 
     There a `/` behind a newline is safe as well, where that newline stands behind an ASCII letter or digit: no
     pattern that takes newlines goes on from one.
     """
-    unsafe = unsafe_places(batch, ends, counter, position)
+    unsafe = unsafe_places(batch, ends, counter, position, before)
     if counter.slash_joins and len(position):
         values = np.frombuffer(batch.data, np.uint8)
-        last = position - 1
+        slashed = np.flatnonzero((values[position] == _SLASH) & ends.reach(before, position))
+        last = position[slashed] - 1
         for _ in range(_MOST_LINE_ENDS):
-            last = np.where(np.isin(values[np.maximum(last, 0)], (10, 13)), last - 1, last)
-        behind_word = _IS_WORD[values[np.maximum(last, 0)]]
-        unsafe &= ~(behind_word & (values[position] == _SLASH) & ends.are_ends(position))
+            last = np.where(_IS_LINE_END[values[np.maximum(last, 0)]], last - 1, last)
+        unsafe[slashed[_IS_WORD[values[np.maximum(last, 0)]]]] = False
     return unsafe
 
 
@@ -78,20 +85,20 @@ def span_tokens(
         end: bytes, blanks trimmed, so no span is empty.
         unsafe: spans that are counted whole; see `unsafe_places`.
     """
-    data = batch.data
-    rest = np.array(
-        [
-            first if whole else _last_safe_place(batch, first, last)
-            for first, last, whole in zip(start.tolist(), end.tolist(), unsafe.tolist(), strict=True)
-        ],
-        np.int64,
-    )
+    spans = zip(start.tolist(), end.tolist(), unsafe.tolist(), strict=True)
+    found = [first if whole else _last_safe_place(batch, first, last) for first, last, whole in spans]
+    rest = np.array(found, np.int64)
     rest = np.where(ends.are_ends(rest), rest, start)
     before = ends.before(rest) - ends.before(start)
+    data = batch.data
     places = list(zip(rest.tolist(), end.tolist(), strict=True))
-    tails = counter.count_each(data[first:last].decode() for first, last in places)
+    if int((end - rest).sum()) <= _MOST_BYTES:
+        tails = [data[first:last].decode() for first, last in places]
+        counts = counter.count([*tails, *(f"{tail}\n" for tail in tails)])
+        return before + counts[: len(tails)], before + counts[len(tails) :]
+    alone = counter.count_each(data[first:last].decode() for first, last in places)
     lines = counter.count_each(f"{data[first:last].decode()}\n" for first, last in places)
-    return before + tails, before + lines
+    return before + alone, before + lines
 
 
 def _last_safe_place(batch: Batch, start: int, end: int) -> int:

@@ -8,7 +8,7 @@ import os
 import stat
 from collections.abc import Sequence
 
-from chunkledger.documents.formats import TABLE_SUFFIXES, format_of, has_file_name, suffix_of, unread
+from chunkledger.documents.formats import SUFFIXES, TABLE_SUFFIXES, format_of, has_file_name, suffix_of, unread
 from chunkledger.documents.globs import Glob
 from chunkledger.documents.sources import Entry, Listing, Selection, Source, TableFile, one_line
 from chunkledger.errors import SourceError
@@ -201,11 +201,12 @@ def _take(listing: Listing, source: Source, below: str, path: str, selection: Se
     if not _is_storable(doc_id):
         listing.findings.append(Finding(one_line(doc_id), "failed", _NOT_UTF8))
         return
-    is_table = suffix_of(below) in TABLE_SUFFIXES
+    suffix = suffix_of(below)
+    is_table = suffix in TABLE_SUFFIXES
     # A table that no glob names may still hold rows that one does.
     if selection.excludes(doc_id) or not (is_table or selection.wants(doc_id)):
         return
-    if finding := unread(doc_id, below):
+    if suffix not in SUFFIXES and (finding := unread(doc_id, below)):
         listing.findings.append(finding)
         return
     try:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import IO
+from typing import IO, NamedTuple
 
 from chunkledger.documents import jsonl, parquet
 from chunkledger.documents.decoding import UndecodableError, decoded
@@ -20,8 +19,7 @@ from chunkledger.settings import Settings
 _CHANGED = "has changed since the sources were listed; it will be read next time"
 
 
-@dataclass(frozen=True, slots=True)
-class Read:
+class Read(NamedTuple):
     """What reading one document gave.
 
     Attributes:
@@ -39,7 +37,7 @@ class Read:
     def noting(self, told: str) -> Read:
         """The same, with one more thing to be told of a document that is taken."""
         before = f"{self.finding.reason}; " if self.finding else ""
-        return replace(self, finding=Finding(self.entry.doc_id, "ok", before + told, self.entry.row, self.entry.table))
+        return self._replace(finding=Finding(self.entry.doc_id, "ok", before + told, self.entry.row, self.entry.table))
 
 
 def documents_of(entries: Iterable[Entry], settings: Settings, longest: int) -> Iterator[Read]:
@@ -50,8 +48,8 @@ def documents_of(entries: Iterable[Entry], settings: Settings, longest: int) -> 
         settings: columns and encoding.
         longest: most bytes of a document.
     """
-    for (path, table), group in itertools.groupby(entries, key=lambda entry: (entry.path, entry.table)):
-        if table:
+    for path, group in itertools.groupby(entries, key=lambda entry: entry.path if entry.table else ""):
+        if path:
             yield from _rows(path, list(group), settings, longest)
         else:
             for entry in group:

@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import NamedTuple
 
 from chunkledger.documents.globs import MAGIC, may_begin
 from chunkledger.errors import SettingsError, SourceError
@@ -43,9 +44,8 @@ class Source:
         return f"{self.name}/{below}" if self.name else below
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """A document that is to be read: a file, or a row of a table.
+class Entry(NamedTuple):
+    """A document that is to be read: a file, or a row of a table. A named tuple, because there are very many.
 
     Attributes:
         doc_id: its id.

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from chunkledger.engines.units import PartInfo
 from chunkledger.records.recount import Mismatch, Row, count_mismatches
-from chunkledger.store.parts import chunks_in
+from chunkledger.store.parts import records_in
 
 CROSS_CHECK_ROWS = 64
 """Records of a run that are recounted before it is published, spread evenly over its parts."""
@@ -28,7 +28,7 @@ def first_mismatch(root: str, parts: Sequence[PartInfo]) -> Mismatch | None:
         step = max(1, part.rows // share)
         chosen = range(0, part.rows, step)[:share]
         place = 0
-        for table in chunks_in(Path(root, part.name)):
+        for table in records_in(Path(root, part.name), role="all"):
             here = [row - place for row in chosen if place <= row < place + len(table)]
             rows = table.take(here).to_pylist() if here else []
             for mismatch in count_mismatches(map(_thinned, rows), {}):

@@ -16,11 +16,12 @@ from chunkledger.documents.formats import format_of
 from chunkledger.documents.reading import Read
 from chunkledger.documents.sources import Entry, Selection
 from chunkledger.model import Document
+from chunkledger.records.again import text_of
 from chunkledger.settings import Settings
 from chunkledger.store.documents_table import DocumentState
 from chunkledger.store.ledger import Ledger
 from chunkledger.store.merging import PartRange, in_document_order
-from chunkledger.store.parts import chunks_in
+from chunkledger.store.parts import Role, records_in
 
 _TEXT_COLUMNS = [
     "doc_id", "role", "doc_sha256", "metadata", "char_start", "line_start", "overlap_chars", "text", "gap_after",
@@ -102,7 +103,7 @@ def kept_entries(ledger: Ledger, kept: Kept, settings: Settings) -> list[Entry]:
     wanted = pa.array(sorted(kept.doc_ids), pa.string())
     found: dict[str, Entry] = {}
     for path in ledger.part_paths():
-        for rows in chunks_in(path, ["doc_id", "role", "text", "metadata"]):
+        for rows in records_in(path, ["doc_id", "role", "text", "metadata"]):
             chosen = rows.filter(pc.is_in(rows.column("doc_id"), wanted))
             lengths = (pc.binary_length(chosen.column(name)).to_pylist() for name in ("text", "metadata"))
             for doc_id, size, beside in zip(chosen.column("doc_id").to_pylist(), *lengths, strict=True):
@@ -112,12 +113,13 @@ def kept_entries(ledger: Ledger, kept: Kept, settings: Settings) -> list[Entry]:
     return [found[doc_id] for doc_id in sorted(found)]
 
 
-def kept_records(entries: Sequence[Entry], columns: list[str] | None = None) -> Iterator[pa.Table]:
+def kept_records(entries: Sequence[Entry], columns: list[str] | None = None, role: Role = "all") -> Iterator[pa.Table]:
     """The records of documents that stay, in document order, as the last run left them.
 
     Args:
         entries: as `kept_entries` gave them.
         columns: only these, with `doc_id` and `role` among them; None is all.
+        role: only records of this role.
     """
     by_path: dict[str, list[str]] = {}
     for entry in entries:
@@ -126,7 +128,7 @@ def kept_records(entries: Sequence[Entry], columns: list[str] | None = None) -> 
 
     def chosen(path: Path) -> Iterator[pa.Table]:
         wanted = pa.array(by_path[str(path)], pa.string())
-        for rows in chunks_in(path, columns):
+        for rows in records_in(path, columns, role):
             found = rows.filter(pc.is_in(rows.column("doc_id"), wanted))
             if len(found):
                 yield found
@@ -141,7 +143,7 @@ def kept_texts(entries: Sequence[Entry]) -> Iterator[Read]:
     encoding). Where blanks lead, others of the same number stand in.
     """
     of = {entry.doc_id: entry for entry in entries}
-    rows = (row for table in kept_records(entries, _TEXT_COLUMNS) for row in table.to_pylist())
+    rows = (row for table in kept_records(entries, _TEXT_COLUMNS, "chunk") for row in table.to_pylist())
     for doc_id, group in groupby(rows, key=lambda row: str(row["doc_id"])):
         chunks = list(group)
         first = chunks[0]
@@ -149,14 +151,3 @@ def kept_texts(entries: Sequence[Entry]) -> Iterator[Read]:
         sha256 = first["doc_sha256"]
         document = Document(doc_id, text_of(chunks), sha256, entry.format, json.loads(first["metadata"]))
         yield Read(entry, document, None, sha256)
-
-
-def text_of(chunks: list[Row]) -> str:
-    """The text of a document from its chunks, in order: the same characters at the same offsets and on the same lines.
-
-    Of the blanks before the first chunk only their number is known, and how many lines they make.
-    """
-    first = chunks[0]
-    lines = first["line_start"] - 1
-    leading: str = " " * (first["char_start"] - lines) + "\n" * lines
-    return leading + "".join(chunk["text"][chunk["overlap_chars"] :] + chunk["gap_after"] for chunk in chunks)

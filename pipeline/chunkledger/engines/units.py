@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from chunkledger.counting.counter import Engine
 from chunkledger.documents.reading import Read, documents_of
@@ -18,6 +19,7 @@ from chunkledger.engines.kept import kept_records, kept_texts
 from chunkledger.errors import ChunkledgerError
 from chunkledger.model import Finding, Status
 from chunkledger.records.chunk_batch import records_of
+from chunkledger.records.schema import schema_of
 from chunkledger.settings import Settings
 from chunkledger.store.documents_table import DocumentState
 from chunkledger.store.layout import part_name, write_file
@@ -72,17 +74,19 @@ class PartInfo:
         name: of the part below the ledger's root; "" where the unit has no records.
         size: of the part in bytes.
         rows: records in it.
+        chunks: how many of them are chunks, and no parents.
         doc_ids: first and last document id in it.
         documents: what was seen of each document.
         findings: what was passed over or repaired.
-        flagged: records with at least one flag.
-        tokens: sum of token counts.
+        flagged: chunks with at least one flag.
+        tokens: sum of the chunks' token counts.
         seconds: CPU time of reading, of splitting and counting, and of writing.
     """
 
     name: str
     size: int
     rows: int
+    chunks: int
     doc_ids: tuple[str, str]
     documents: tuple[DocumentState, ...]
     findings: tuple[Finding, ...]
@@ -132,7 +136,7 @@ def run_unit(unit: Unit, settings: Settings, out: str, engine: Engine = "toktok"
         is_kept = unit.work == "remade"
         texts = kept_texts(unit.entries) if is_kept else documents_of(unit.entries, settings, unit.longest)
         batches = gathered.record_batches(unit, texts)
-    content, rows = part_content(batches)
+    content, rows = part_content(batches, schema_of(settings.further_encodings))
     started = time.process_time()
     name = part_name(unit.run, unit.number, content) if rows else ""
     if rows:
@@ -142,6 +146,7 @@ def run_unit(unit: Unit, settings: Settings, out: str, engine: Engine = "toktok"
         name=name,
         size=len(content) if rows else 0,
         rows=rows,
+        chunks=gathered.chunks,
         doc_ids=gathered.doc_ids,
         documents=tuple(sorted(gathered.documents, key=lambda state: state.doc_id)),
         findings=tuple(sorted(gathered.findings, key=lambda finding: finding.doc_id)),
@@ -157,6 +162,7 @@ def lost_document(entry: Entry, reason: str) -> PartInfo:
         name="",
         size=0,
         rows=0,
+        chunks=0,
         doc_ids=("", ""),
         documents=(state_of(entry, "", "failed", reason),),
         findings=(Finding(entry.doc_id, "failed", reason, entry.row, entry.table),),
@@ -180,6 +186,7 @@ class _Gathered:
         self.documents: list[DocumentState] = []
         self.findings: list[Finding] = []
         self.doc_ids = ("", "")
+        self.chunks = 0
         self.flagged = 0
         self.tokens = 0
         self.seconds = {"read": 0.0, "split": 0.0, "write": 0.0}
@@ -235,7 +242,7 @@ class _Gathered:
                 return
             [read] = reads
             told = Finding(read.entry.doc_id, "failed", _reason(error), read.entry.row, read.entry.table)
-            self._see(replace(read, finding=told))
+            self._see(read._replace(finding=told))
         else:
             for read in reads:
                 unused = made.unused.get(read.entry.doc_id)
@@ -252,8 +259,10 @@ class _Gathered:
     def _note(self, batch: pa.RecordBatch) -> None:
         ids = batch.column("doc_id")
         self.doc_ids = (self.doc_ids[0] or ids[0].as_py(), ids[-1].as_py())
-        self.flagged += sum(batch.column("flag_cause").is_valid().to_pylist())
-        self.tokens += sum(batch.column("token_count").to_pylist())
+        chunks = batch.filter(pc.equal(batch.column("role"), "chunk"))
+        self.chunks += len(chunks)
+        self.flagged += len(chunks) - chunks.column("flag_cause").null_count
+        self.tokens += pc.sum(chunks.column("token_count")).as_py() or 0
 
 
 def _batches(reads: Iterable[Read]) -> Iterator[list[Read]]:

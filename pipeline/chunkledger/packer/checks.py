@@ -26,7 +26,7 @@ def check_encoding(rows: Rows, encoding: str) -> None:
         if counted_with != encoding:
             raise ValueError(
                 f"its tokens are counts of encoding {counted_with!r}, but {encoding!r} was asked for; "
-                f"pack with encoding={counted_with!r} or recount the ledger"
+                f"pack with encoding={counted_with!r}, or add the other with `chunkledger recount`"
             )
 
     found = rows.values("encoding")

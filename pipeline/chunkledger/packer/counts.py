@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 APPLICATION_ID = 0x43484C43
 """Stands in the header of an index ("CHLC"), so that no other SQLite file is taken for one."""
 
-VERSION = 1
+VERSION = 2
 """Grows whenever a column changes its name or meaning."""
 
 LISTS = ("heading_path", "boundary_chars", "boundary_kinds", "boundary_rendered_tokens")
@@ -39,7 +39,7 @@ LISTS = ("heading_path", "boundary_chars", "boundary_kinds", "boundary_rendered_
 COLUMNS = (
     "chunk_id", "doc_id", "role", "chunk_index", "char_start", "char_end", "heading_path", "context", "gap_after",
     "overlap_chars", "token_count", "rendered_tokens", "body_tokens", "joined_tokens", "boundary_chars",
-    "boundary_kinds", "boundary_rendered_tokens", "payload",
+    "boundary_kinds", "boundary_rendered_tokens", "parent_id", "payload",
 )  # fmt: skip
 """Columns of the table `chunks`: the ledger's, and what a document's metadata say of its payload."""
 

@@ -13,6 +13,9 @@ NESTED = (
 """Where stores and frameworks keep what was stored beside a text: LangChain, LlamaIndex and Pinecone, Haystack, Qdrant,
 Weaviate, Elasticsearch and OpenSearch, Milvus, Redis, SQL tables of LangChain, in this order."""
 
+COUNTED = frozenset(["token_count", "rendered_tokens", "body_tokens", "joined_tokens", "boundary_rendered_tokens"])
+"""Columns of counts, which a further encoding has too."""
+
 _COUNTS = ("rendered_tokens", "token_count")
 _OUTSIDE = {
     "chunk_id": ("id", "id_", "_id", "uuid"),
@@ -93,6 +96,26 @@ def column_of(hit: object) -> Column:
             return Nested(inner, (own, *found))
         found.append(inner)
     return Nested(own, (own, *found))
+
+
+def counted_beside(column: Column, encoding: str) -> Column | None:
+    """How to read the counts that a hit has in this encoding beside those of its own; None where it has none.
+
+    A ledger that was counted in further encodings has a column for each of them, with the encoding's name behind it.
+
+    >>> row = {"encoding": "cl100k_base", "rendered_tokens": 20, "rendered_tokens_o200k_base": 19}
+    >>> counted_beside(row.get, "o200k_base")("rendered_tokens")
+    19
+    """
+    if column("encoding") == encoding or column(f"rendered_tokens_{encoding}") is None:
+        return None
+
+    def read(name: str) -> object:
+        if name == "encoding":
+            return encoding
+        return column(f"{name}_{encoding}" if name in COUNTED else name)
+
+    return read
 
 
 def _inside(own: Column, depth: int) -> Iterator[Column]:

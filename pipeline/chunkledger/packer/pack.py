@@ -64,7 +64,8 @@ def pack(
             merged; with boundary_chars, boundary_kinds and boundary_rendered_tokens chunks can be cut. `render` needs
             text, context and heading_path as they were counted; a list that is missing is taken as empty.
         slot_tokens: tokens that the blocks may take, as `Slot.tokens` computes it.
-        encoding: the tokenizer of the model that reads the prompt; every hit must have been counted with it.
+        encoding: the tokenizer of the model that reads the prompt; every hit must have been counted with it, as
+            its own encoding or beside that one.
         template: the template that every hit must have been counted for; None takes that of the first.
         overhead_tokens: what a template of your own adds to a text. Hits that were not counted for `template` (all of
             them where it is None) then cost their token_count and this, `used_tokens` is an estimate, and the log

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from .checks import check_boundaries, check_counts, check_encoding
 from .cuts import BOUNDARY_COLUMNS
-from .hits import Column, Nested, column_of, fault
+from .hits import Column, Nested, column_of, counted_beside, fault
 from .values import counted, needed, string
 
 TYPE_CHECKING = False  # importing typing takes longer than importing the packer
@@ -51,13 +51,16 @@ class Rows:
     """
 
     __slots__ = (
-        "_largest_gap", "_read", "bodies", "chunk_ids", "doc_ids", "documents", "ends", "hits", "indexes", "joined",
-        "lines", "shifts", "starts", "template", "tokens",
+        "_beside", "_largest_gap", "_read", "bodies", "chunk_ids", "doc_ids", "documents", "ends", "hits", "indexes",
+        "joined", "lines", "shifts", "starts", "template", "tokens",
     )  # fmt: skip
 
-    def __init__(self, hits: list[object]) -> None:
+    def __init__(self, hits: list[object], encoding: str = "") -> None:
         self.hits = hits
-        self._read = dict(zip(_NAMES, _transposed(hits), strict=True))
+        first = column_of(hits[0]) if hits and encoding else None
+        self._beside = encoding if first and counted_beside(first, encoding) else ""
+        columns = zip(*map(self._record, range(len(hits))), strict=True) if self._beside else _transposed(hits)
+        self._read = dict(zip(_NAMES, columns, strict=True))
         self._check_counted()
         self.chunk_ids = self._strings("chunk_id")
         self.doc_ids = self._strings("doc_id")
@@ -136,7 +139,11 @@ class Rows:
 
     def column(self, place: int) -> Column:
         """How to read the columns of one hit."""
-        return column_of(self.hits[place])
+        column = column_of(self.hits[place])
+        return (counted_beside(column, self._beside) or column) if self._beside else column
+
+    def _record(self, place: int) -> tuple[object, ...]:
+        return tuple(map(self.column(place), _NAMES))
 
     def at(self, place: int, read: Callable[[Column], Value]) -> Value:
         """What `read` makes of the columns of one hit.
@@ -195,7 +202,7 @@ def read_rows(hits: Iterable[object], encoding: str, template: str | None, overh
 
     Args:
         hits: in rank order.
-        encoding: what all of them must have been counted with.
+        encoding: what all of them must have been counted with, as their own encoding or beside it.
         template: what all of them must have been counted for; None takes that of the first.
         overhead_tokens: where it is given, hits that were counted for another template cost their token_count and
             this; where `template` is None, all of them do.
@@ -213,7 +220,7 @@ def read_rows(hits: Iterable[object], encoding: str, template: str | None, overh
             f"hits is a {type(hits).__name__}; it must be a list of hits in rank order (of a table, its rows: "
             "`.to_dict('records')`, `.to_dicts()`, `.to_pylist()`)"
         )
-    rows = Rows(list(hits))
+    rows = Rows(list(hits), encoding)
     check_encoding(rows, encoding)
     if overhead_tokens is None:
         _take_exact(rows, template)

@@ -38,6 +38,9 @@ def chunk_kinds(batch: Batch, blocks: Blocks, ends: TokenEnds, spans: Spans) -> 
     start, kind = np.append(batch.starts[:-1], start), np.append(np.full(len(batch.documents), _PROSE), kind)
     order = np.argsort(start, kind="stable")
     start, kind = start[order], kind[order]
+    # Where one kind follows the other; most leaves are of the kind of the one before.
+    changes = np.flatnonzero(np.diff(kind, prepend=-1))
+    start, kind = start[changes], kind[changes]
     if not len(start):
         return np.zeros(len(spans.start), np.int64)
     first = np.maximum(np.searchsorted(start, spans.start, side="right") - 1, 0)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby, pairwise
+from itertools import pairwise
 from typing import Any
 
 from chunkledger.counting.reference import reference_counts
@@ -40,38 +40,49 @@ def count_mismatches(rows: Iterable[Row], following: Mapping[str, Row | None]) -
         following: chunk_id -> the next record of its document, for `joined_tokens`; ids that are left out are not
             checked for it.
     """
-    for encoding, group in groupby(rows, key=lambda row: str(row["encoding"])):
-        for row in group:
-            yield from _compared(row, encoding, following)
+    for row in rows:
+        yield from _compared(row, str(row["encoding"]), "", following)
+        for encoding in further_encodings(row):
+            yield from _compared(row, encoding, f"_{encoding}", following)
 
 
-def _compared(row: Row, encoding: str, following: Mapping[str, Row | None]) -> Iterator[Mismatch]:
+def further_encodings(row: Row) -> list[str]:
+    """The encodings that the record has columns of besides its own."""
+    return [name.removeprefix("token_count_") for name in row if name.startswith("token_count_")]
+
+
+def _compared(row: Row, encoding: str, suffix: str, following: Mapping[str, Row | None]) -> Iterator[Mismatch]:
+    """The counts of one encoding, whose columns have this suffix."""
     for column, known in (("encoding", tuple(VOCABULARIES)), ("template", tuple(TEMPLATES))):
         if row[column] not in known:
             yield Mismatch(row["doc_id"], row["chunk_index"], column, row[column], known)
             return
-    named = list(_strings(row))
-    joined = _joined_string(row, following)
+    named = list(_strings(row, suffix))
+    joined = _joined_string(row, suffix, following)
     if joined is not None:
-        named.append(("joined_tokens", row["joined_tokens"], joined))
+        named.append((f"joined_tokens{suffix}", row[f"joined_tokens{suffix}"], joined))
     counts = reference_counts([text for _, _, text in named], encoding).tolist()
     for (column, stored, _), expected in zip(named, counts, strict=True):
         if stored != expected:
             yield Mismatch(row["doc_id"], row["chunk_index"], column, stored, expected)
 
 
-def _strings(row: Row) -> Iterator[tuple[str, Any, str]]:
+def _strings(row: Row, suffix: str) -> Iterator[tuple[str, Any, str]]:
     """Column, stored count, and the string that it counts."""
     text = row["text"]
     template = template_named(row["template"])
-    yield "token_count", row["token_count"], text
-    yield "embed_tokens", row["embed_tokens"], row["embed_prefix"] + text
-    yield "rendered_tokens", row["rendered_tokens"], _block(row, text)
-    yield "body_tokens", row["body_tokens"], f"{defused(text, template)}\n"
-    lists = (row["boundary_chars"], row["boundary_tokens"], row["boundary_rendered_tokens"])
+    named = {
+        "token_count": text,
+        "embed_tokens": row["embed_prefix"] + text,
+        "rendered_tokens": _block(row, text),
+        "body_tokens": f"{defused(text, template)}\n",
+    }
+    for name, string in named.items():
+        yield name + suffix, row[name + suffix], string
+    lists = (row["boundary_chars"], row[f"boundary_tokens{suffix}"], row[f"boundary_rendered_tokens{suffix}"])
     for number, (place, tokens, rendered) in enumerate(zip(*lists, strict=False)):  # lengths: _boundary_mismatches
-        yield f"boundary_tokens[{number}]", tokens, text[:place]
-        yield f"boundary_rendered_tokens[{number}]", rendered, _block(row, text[:place], truncated=True)
+        yield f"boundary_tokens{suffix}[{number}]", tokens, text[:place]
+        yield f"boundary_rendered_tokens{suffix}[{number}]", rendered, _block(row, text[:place], truncated=True)
 
 
 def _block(row: Row, text: str, *, truncated: bool = False) -> str:
@@ -86,9 +97,9 @@ def _block(row: Row, text: str, *, truncated: bool = False) -> str:
     )
 
 
-def _joined_string(row: Row, following: Mapping[str, Row | None]) -> str | None:
+def _joined_string(row: Row, suffix: str, following: Mapping[str, Row | None]) -> str | None:
     """The slice of the document up to the next chunk's start; None where there is nothing to compare."""
-    if row["joined_tokens"] is None or row["chunk_id"] not in following:
+    if row[f"joined_tokens{suffix}"] is None or row["chunk_id"] not in following:
         return None
     successor = following[row["chunk_id"]]
     if successor is None:
@@ -104,7 +115,7 @@ def document_mismatches(rows: Sequence[Row]) -> Iterator[Mismatch]:
     """What is wrong within one document: ids, numbering, the chain of offsets, boundaries.
 
     Args:
-        rows: all records of role chunk of one document, in order.
+        rows: all records of one role of one document, in order.
     """
     ids = chunk_ids(rows[0]["doc_id"], rows[0]["role"], (row["text"] for row in rows))
     for number, (row, chunk_id) in enumerate(zip(rows, ids, strict=True)):
@@ -142,7 +153,9 @@ def _chain_mismatches(row: Row, successor: Row) -> Iterator[Mismatch]:
 
 def _boundary_mismatches(row: Row) -> Iterator[Mismatch]:
     places = row["boundary_chars"]
-    for column in ("boundary_kinds", "boundary_tokens", "boundary_rendered_tokens"):
+    suffixes = ["", *(f"_{encoding}" for encoding in further_encodings(row))]
+    counted = [f"{name}{suffix}" for suffix in suffixes for name in ("boundary_tokens", "boundary_rendered_tokens")]
+    for column in ("boundary_kinds", *counted):
         if len(row[column]) != len(places):
             yield Mismatch(row["doc_id"], row["chunk_index"], column, row[column], f"{len(places)} values")
     if any(not 0 < place < len(row["text"]) for place in places) or sorted(set(places)) != list(places):
@@ -153,3 +166,21 @@ def _boundary_mismatches(row: Row) -> Iterator[Mismatch]:
             yield Mismatch(row["doc_id"], row["chunk_index"], "boundary_chars", place, "the start of a line")
         if kind == "sentence" and before != before.rstrip():
             yield Mismatch(row["doc_id"], row["chunk_index"], "boundary_chars", place, "the end of a sentence")
+
+
+def parent_mismatches(chunks: Sequence[Row], parents: Sequence[Row]) -> Iterator[Mismatch]:
+    """What is wrong between the chunks and the parents of one document: each chunk lies in the parent it names."""
+    by_id = {row["chunk_id"]: row for row in parents}
+    for row in chunks:
+        parent = by_id.get(row["parent_id"])
+        if parent is None:
+            if row["parent_id"] is not None or parents:
+                yield Mismatch(row["doc_id"], row["chunk_index"], "parent_id", row["parent_id"], "a parent of it")
+        elif row["char_start"] is not None and not (
+            parent["char_start"] <= row["char_start"] and row["char_end"] <= parent["char_end"]
+        ):
+            span = (parent["char_start"], parent["char_end"])
+            yield Mismatch(row["doc_id"], row["chunk_index"], "char_start", row["char_start"], f"inside {span}")
+    for row in parents:
+        if row["parent_id"] is not None:
+            yield Mismatch(row["doc_id"], row["chunk_index"], "parent_id", row["parent_id"], None)

@@ -14,7 +14,7 @@ import numpy as np
 
 from chunkledger.counting.counter import Counter
 from chunkledger.counting.spans import span_tokens, unsafe_ends
-from chunkledger.model import Batch, BoolArray, IntArray, TokenEnds
+from chunkledger.model import BoolArray, IntArray, TokenEnds
 from chunkledger.packer.render import (
     SECTION_SEPARATOR,
     TRUNCATION_MARKER,
@@ -24,8 +24,9 @@ from chunkledger.packer.render import (
     template_named,
 )
 from chunkledger.records.boundaries import Boundaries
+from chunkledger.records.described import Described
 from chunkledger.settings import Settings
-from chunkledger.splitting.split import Split
+from chunkledger.splitting.measure import Measured
 
 _LINE_END = np.isin(np.arange(256), list(b"\r\n"))
 _LONGEST_MARK = 64
@@ -55,45 +56,38 @@ class RenderedCounts:
 class _Parts:
     """What the counts of one batch are made from."""
 
-    batch: Batch
+    shown: Described
     ends: TokenEnds
     counter: Counter
-    cut: Split
+    found: Measured
     template: Template
-    heading: IntArray
-
-    def text(self, index: int) -> str:
-        """The text of a chunk."""
-        spans = self.cut.spans
-        return self.batch.data[int(spans.start[index]) : int(spans.end[index])].decode()
 
 
 def rendered_counts(
-    batch: Batch,
+    shown: Described,
     ends: TokenEnds,
     counter: Counter,
-    cut: Split,
+    found: Measured,
     boundaries: Boundaries,
     settings: Settings,
 ) -> RenderedCounts:
     """Every count that depends on the template.
 
     Args:
-        batch: the documents.
-        ends: where their tokens end.
+        shown: the chunks.
+        ends: where the documents' tokens end.
         counter: counts what differences can't, in the same encoding.
-        cut: the chunks.
+        found: counts of the chunks' texts, in the same encoding.
         boundaries: of all chunks.
         settings: for the template.
     """
     template = template_named(settings.template)
-    heading = cut.headings.at(cut.spans.start, cut.spans.document)
-    parts = _Parts(batch, ends, counter, cut, template, heading)
+    parts = _Parts(shown, ends, counter, found, template)
     marked = _marked(parts)
     around = _around(parts)
-    body = cut.line_tokens.copy()
+    body = found.line_tokens.copy()
     for index in np.flatnonzero(marked).tolist():
-        body[index] = int(counter.count([f"{defused(parts.text(index), template)}\n"])[0])
+        body[index] = int(counter.count([f"{defused(parts.shown.text(index), template)}\n"])[0])
     rendered = around + body
     whole = marked | _slashed(parts)
     _count_blocks(parts, np.flatnonzero(whole), rendered)
@@ -104,23 +98,23 @@ def rendered_counts(
 def _marked(parts: _Parts) -> BoolArray:
     """Chunks whose text or context holds a mark of the template, which rendering defuses."""
     pattern = re.compile(parts.template.own_marks.encode())
-    spans = parts.cut.spans
-    at = np.array([match.start() for match in pattern.finditer(parts.batch.data)], np.int64)
+    spans = parts.shown.spans
+    at = np.array([match.start() for match in pattern.finditer(parts.shown.batch.data)], np.int64)
     found = np.searchsorted(at, spans.end, side="left") > np.searchsorted(at, spans.start, side="left")
     for index in np.flatnonzero(spans.loose | _behind_open_line(parts) | _end_within_line(parts)).tolist():
-        text = parts.text(index)
+        text = parts.shown.text(index)
         found[index] = found[index] or defused(text, parts.template) != text
-    contexts = parts.cut.prefixes.context
+    contexts = parts.shown.contexts
     marked = [row for row, context in enumerate(contexts) if context and defused(context, parts.template) != context]
-    result: BoolArray = found | np.isin(parts.cut.prefix, marked)
+    result: BoolArray = found | np.isin(parts.shown.prefix, marked)
     return result
 
 
 def _behind_open_line(parts: _Parts) -> BoolArray:
     """Chunks that open a document which stands behind one that ends in no line end."""
-    start, batch = parts.cut.spans.start, parts.batch
+    start, batch = parts.shown.spans.start, parts.shown.batch
     values = np.frombuffer(batch.data, np.uint8)
-    opens = np.flatnonzero((start == batch.starts[parts.cut.spans.document]) & (start > 0))
+    opens = np.flatnonzero((start == batch.starts[parts.shown.spans.document]) & (start > 0))
     result = np.zeros(len(start), np.bool_)
     result[opens] = ~_LINE_END[values[start[opens] - 1]]
     return result
@@ -128,7 +122,7 @@ def _behind_open_line(parts: _Parts) -> BoolArray:
 
 def _end_within_line(parts: _Parts) -> BoolArray:
     """Chunks that end within a line, so that what was no mark of the template in the document may be one now."""
-    spans, lines = parts.cut.spans, parts.batch.line_starts
+    spans, lines = parts.shown.spans, parts.shown.batch.line_starts
     result = np.zeros(len(spans.start), np.bool_)
     end_line = np.searchsorted(lines, spans.end, side="right")
     result[:-1] = end_line[:-1] == np.searchsorted(lines, spans.own_start[1:], side="right")
@@ -137,44 +131,43 @@ def _end_within_line(parts: _Parts) -> BoolArray:
 
 def _slashed(parts: _Parts) -> BoolArray:
     """Chunks whose text or context begins with a `/` that the encoding may join to the newline before it."""
-    spans = parts.cut.spans
+    spans = parts.shown.spans
     if not parts.counter.slash_joins or not len(spans.start):
         return np.zeros(len(spans.start), np.bool_)
-    values = np.frombuffer(parts.batch.data, np.uint8)
+    values = np.frombuffer(parts.shown.batch.data, np.uint8)
     slashed: BoolArray = values[spans.start] == ord("/")
-    contexts = [row for row, context in enumerate(parts.cut.prefixes.context) if context.startswith("/")]
-    return slashed | np.isin(parts.cut.prefix, contexts) if contexts else slashed
+    contexts = [row for row, context in enumerate(parts.shown.contexts) if context.startswith("/")]
+    return slashed | np.isin(parts.shown.prefix, contexts) if contexts else slashed
 
 
 def _around(parts: _Parts) -> IntArray:
     """Tokens of header, context and closing of each chunk."""
-    spans, prefixes = parts.cut.spans, parts.cut.prefixes
-    keys = list(zip(spans.document.tolist(), parts.heading.tolist(), strict=True))
+    shown = parts.shown
+    keys = list(zip(shown.spans.document.tolist(), shown.section.tolist(), strict=True))
     unique = list(dict.fromkeys(keys))
+    documents, paths = shown.batch.documents, shown.paths
     headers = [
-        parts.template.header(
-            1, parts.batch.documents[document].doc_id, SECTION_SEPARATOR.join(parts.cut.headings.path(heading))
-        )
-        for document, heading in unique
+        parts.template.header(1, documents[document].doc_id, SECTION_SEPARATOR.join(paths[section]))
+        for document, section in unique
     ]
-    rows = [row for row, context in enumerate(prefixes.context) if context]
-    contexts = [f"{prefixes.context[row]}\n" for row in rows]
+    rows = [row for row, context in enumerate(shown.contexts) if context]
+    contexts = [f"{shown.contexts[row]}\n" for row in rows]
     counts = parts.counter.count([*headers, *contexts, parts.template.closing])
     row_of = {key: row for row, key in enumerate(unique)}
-    context_tokens = np.zeros(len(prefixes.context), np.int64)
+    context_tokens = np.zeros(len(shown.contexts), np.int64)
     context_tokens[rows] = counts[len(headers) : -1]
     header_tokens = counts[[row_of[key] for key in keys]] if keys else counts[:0]
-    result: IntArray = header_tokens + context_tokens[parts.cut.prefix] + counts[-1]
+    result: IntArray = header_tokens + context_tokens[shown.prefix] + counts[-1]
     return result
 
 
 def _block(parts: _Parts, index: int, text: str, *, truncated: bool = False) -> str:
-    document = parts.batch.documents[int(parts.cut.spans.document[index])]
+    document = parts.shown.batch.documents[int(parts.shown.spans.document[index])]
     return render_block(
         number=1,
         source=document.doc_id,
-        heading_path=parts.cut.headings.path(int(parts.heading[index])),
-        context=parts.cut.prefixes.context[int(parts.cut.prefix[index])],
+        heading_path=parts.shown.path(index),
+        context=parts.shown.contexts[int(parts.shown.prefix[index])],
         text=text,
         template=parts.template,
         truncated=truncated,
@@ -182,7 +175,7 @@ def _block(parts: _Parts, index: int, text: str, *, truncated: bool = False) -> 
 
 
 def _count_blocks(parts: _Parts, chosen: IntArray, rendered: IntArray) -> None:
-    blocks = [_block(parts, index, parts.text(index)) for index in chosen.tolist()]
+    blocks = [_block(parts, index, parts.shown.text(index)) for index in chosen.tolist()]
     rendered[chosen] = parts.counter.count(blocks)
 
 
@@ -190,10 +183,11 @@ def _boundary_counts(
     parts: _Parts, boundaries: Boundaries, around: IntArray, whole: BoolArray
 ) -> tuple[IntArray, IntArray]:
     """Tokens of the text before each boundary, and of the block cut there."""
-    batch, counter, spans = parts.batch, parts.counter, parts.cut.spans
+    batch, counter, spans = parts.shown.batch, parts.counter, parts.shown.spans
     chunk, position = boundaries.chunk, boundaries.position
-    unsafe = parts.cut.unsafe[chunk] | unsafe_ends(batch, parts.ends, counter, position)
-    tokens = parts.ends.before(position) - parts.ends.before(spans.start[chunk])
+    before = parts.ends.before(position)
+    unsafe = parts.found.unsafe[chunk] | unsafe_ends(batch, parts.ends, counter, position, before)
+    tokens = before - parts.ends.before(spans.start)[chunk]
     with_line = tokens.copy()
     recount = np.flatnonzero(unsafe & ~boundaries.sentence)
     tokens[recount] = counter.count_each(
@@ -203,7 +197,7 @@ def _boundary_counts(
     with_line[recount] = tokens[recount]
     ends = np.flatnonzero(boundaries.sentence)
     tokens[ends], with_line[ends] = span_tokens(
-        batch, parts.ends, counter, spans.start[chunk[ends]], position[ends], parts.cut.unsafe[chunk[ends]]
+        batch, parts.ends, counter, spans.start[chunk[ends]], position[ends], parts.found.unsafe[chunk[ends]]
     )
     rendered = around[chunk] + with_line + int(counter.count([f"{TRUNCATION_MARKER}\n"])[0])
     made_marks = np.zeros(len(chunk), np.bool_)
@@ -218,29 +212,29 @@ def _boundary_counts(
 
 def _ends_in_marks(parts: _Parts, start: IntArray, end: IntArray) -> BoolArray:
     """Which texts, cut within a line, end in a line that is a mark of the template only because it ends there."""
-    lines = parts.batch.line_starts
+    lines = parts.shown.batch.line_starts
     first = np.maximum(start, lines[np.searchsorted(lines, end, side="right") - 1])
     result = np.zeros(len(end), np.bool_)
     for index in np.flatnonzero(end - first <= _LONGEST_MARK).tolist():
-        line = parts.batch.data[int(first[index]) : int(end[index])].decode()
+        line = parts.shown.batch.data[int(first[index]) : int(end[index])].decode()
         result[index] = defused(line, parts.template) != line
     return result
 
 
 def _joined(parts: _Parts, marked: BoolArray) -> IntArray:
     """Tokens up to the next chunk's start, where what follows adds to them exactly; else -1."""
-    spans, batch = parts.cut.spans, parts.batch
+    spans, batch = parts.shown.spans, parts.shown.batch
     count = len(spans.start)
     joined = np.full(count, -1, np.int64)
     if count < 2:
         return joined
     following = spans.start[1:]
     slashed = _slashed(parts)
-    possible = (spans.document[1:] == spans.document[:-1]) & ~parts.cut.unsafe[1:] & ~marked[:-1]
+    possible = (spans.document[1:] == spans.document[:-1]) & ~parts.found.unsafe[1:] & ~marked[:-1]
     possible &= ~slashed[:-1]
     chosen = np.flatnonzero(possible)
     joined[chosen] = parts.ends.before(following[chosen]) - parts.ends.before(spans.start[chosen])
-    whole = chosen[parts.cut.unsafe[chosen]]
+    whole = chosen[parts.found.unsafe[chosen]]
     texts = [batch.data[int(spans.start[index]) : int(following[index])].decode() for index in whole.tolist()]
     joined[whole] = parts.counter.count(texts)
     return joined

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pyarrow as pa
 
 SCHEMA_VERSION = 1
@@ -50,11 +52,36 @@ _COLUMNS: tuple[tuple[str, pa.DataType, bool, str], ...] = (
 COLUMNS = tuple(name for name, _, _, _ in _COLUMNS)
 """Column names in order."""
 
+COUNT_COLUMNS = (
+    "token_count", "embed_tokens", "rendered_tokens", "body_tokens", "joined_tokens", "boundary_tokens",
+    "boundary_rendered_tokens", "encoding_sha256",
+)  # fmt: skip
+"""Columns that every further encoding has too, under their name, `_` and its own."""
+
+_METADATA = {"chunkledger.schema_version": str(SCHEMA_VERSION)}
+
 SCHEMA = pa.schema(
     [pa.field(name, kind, nullable, {"description": meaning}) for name, kind, nullable, meaning in _COLUMNS],
-    metadata={"chunkledger.schema_version": str(SCHEMA_VERSION)},
+    metadata=_METADATA,
 )
-"""The Arrow schema of a ledger's records."""
+"""The Arrow schema of a ledger's records, with one encoding."""
+
+
+def schema_of(further_encodings: Sequence[str]) -> pa.Schema:
+    """The Arrow schema of records with the counts of further encodings.
+
+    >>> schema_of(["cl100k_base"]).names[-1]
+    'encoding_sha256_cl100k_base'
+    """
+    fields = [
+        field.with_name(f"{field.name}_{encoding}").with_metadata(
+            {"description": f"{field.metadata[b'description'].decode()}, under {encoding}"}
+        )
+        for encoding in further_encodings
+        for field in map(SCHEMA.field, COUNT_COLUMNS)
+    ]
+    return pa.schema([*SCHEMA, *fields], metadata=_METADATA)
+
 
 KINDS = ("prose", "list", "table", "code", "html", "front_matter")
 """Values of `kind`."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkledger.model import Batch, BoolArray, IntArray
+from chunkledger.model import Batch, BoolArray, IntArray, TokenEnds
+from chunkledger.splitting.ladder import Ladder
 from chunkledger.splitting.pieces import Piece
 from chunkledger.splitting.strengths import PRICES
 
@@ -24,6 +24,8 @@ class Active:
         loose: whether it lies within a line.
         document: index into the batch.
         forced: whether it is always taken.
+        tokens: of the batch before it.
+        prefix: tokens of the embed prefix of a chunk that starts there.
     """
 
     position: IntArray
@@ -32,18 +34,47 @@ class Active:
     loose: BoolArray
     document: IntArray
     forced: BoolArray
+    tokens: IntArray
+    prefix: IntArray
 
     @classmethod
-    def of_piece(cls, piece: Piece) -> Active:
-        """The start of one piece as the only cut point."""
+    def of_points(
+        cls,
+        ladder: Ladder,
+        position: IntArray,
+        strength: IntArray,
+        document: IntArray,
+        *,
+        price: NDArray[np.float64] | None = None,
+        forced: BoolArray | None = None,
+    ) -> Active:
+        """Cut points at these places, ascending.
+
+        Args:
+            ladder: for the documents, their tokens and prefixes.
+            position: bytes.
+            strength: of each.
+            document: that it is in.
+            price: where it is not that of the strength.
+            forced: which are always taken, where any are.
+        """
+        lines = ladder.batch.line_starts
         return cls(
-            np.array([piece.own_start], np.int64),
-            np.zeros(1, np.int64),
-            np.zeros(1, np.float64),
-            np.array([piece.loose], np.bool_),
-            np.array([piece.document], np.int64),
-            np.ones(1, np.bool_),
+            position=position,
+            strength=strength,
+            price=PRICES[strength] if price is None else price,
+            loose=lines[np.searchsorted(lines, position, side="right") - 1] != position,
+            document=document,
+            forced=np.zeros(len(position), np.bool_) if forced is None else forced,
+            tokens=ladder.ends.before(position),
+            prefix=ladder.prefixes.token_count(position, document),
         )
+
+    @classmethod
+    def of_piece(cls, ladder: Ladder, piece: Piece) -> Active:
+        """The start of one piece as the only cut point."""
+        place, document = np.array([piece.own_start], np.int64), np.array([piece.document], np.int64)
+        return cls.of_points(ladder, place, np.zeros(1, np.int64), document, forced=np.ones(1, np.bool_))
 
     def piece_ends(self, batch: Batch) -> IntArray:
         """Where the piece ends that starts at each cut: at the next one, or at the end of the document."""
@@ -51,25 +82,22 @@ class Active:
         result: IntArray = np.minimum(following, batch.starts[self.document + 1])
         return result
 
-    def with_points(self, batch: Batch, points: Sequence[tuple[int, int]], documents: Sequence[int]) -> Active:
-        """These cut points and finer ones (byte, strength), each with the document that it is in."""
-        if not points:
+    def end_tokens(self, piece_end: IntArray, ends: TokenEnds) -> IntArray:
+        """Tokens before the end of each piece, which is nearly always where the next one starts."""
+        result = np.append(self.tokens[1:], 0)
+        last = np.flatnonzero(piece_end != np.append(self.position[1:], -1))
+        result[last] = ends.before(piece_end[last])
+        return result
+
+    def rows(self, chosen: BoolArray | IntArray) -> Active:
+        """Some of the cut points."""
+        return Active(*(getattr(self, field.name)[chosen] for field in fields(self)))
+
+    def with_points(self, ladder: Ladder, position: IntArray, strength: IntArray, document: IntArray) -> Active:
+        """These cut points and finer ones; where two are at one place, the stronger of them."""
+        if not len(position):
             return self
-        position = np.array([place for place, _ in points], np.int64)
-        strength = np.array([value for _, value in points], np.int64)
-        line = batch.line_starts[np.searchsorted(batch.line_starts, position, side="right") - 1]
-        none = np.zeros(len(points), np.bool_)
-        every = [
-            np.concatenate(pair)
-            for pair in (
-                (self.position, position),
-                (self.strength, strength),
-                (self.price, PRICES[strength]),
-                (self.loose, line != position),
-                (self.document, np.array(documents, np.int64)),
-                (self.forced, none),
-            )
-        ]
-        order = np.lexsort((every[1], every[0]))
-        first = order[np.flatnonzero(np.diff(every[0][order], prepend=-1))]
-        return Active(*(column[first] for column in every))
+        finer = Active.of_points(ladder, position, strength, document)
+        every = Active(*(np.append(getattr(self, field.name), getattr(finer, field.name)) for field in fields(self)))
+        order = np.lexsort((every.strength, every.position))
+        return every.rows(order[np.flatnonzero(np.diff(every.position[order], prepend=-1))])

@@ -37,6 +37,28 @@ def banned_cuts(
     return banned
 
 
+def make_room(batch: Batch, blocks: Blocks, cuts: Cuts, ends: TokenEnds, prefixes: Prefixes) -> None:
+    """Shorten the prefixes of containers that fit into a chunk alone, but not with the whole heading path.
+
+    A fence or a table in one piece is worth more than the first titles of a long path.
+    """
+    limit = prefixes.settings.max_tokens
+    # No prefix takes more than half, and no token is shorter than a byte.
+    chosen = np.flatnonzero(_CONTAINERS[blocks.kind] & (2 * (blocks.end - blocks.line_start) > limit))
+    start, document = blocks.line_start[chosen], blocks.document[chosen]
+    following = np.append(cuts.position, len(batch.data))[np.searchsorted(cuts.position, blocks.end[chosen])]
+    size = ends.before(np.minimum(following, batch.starts[document + 1])) - ends.before(start)
+    close = (size <= limit) & (2 * size > limit)
+    start, document, size = start[close], document[close], size[close]
+    place = np.minimum(np.searchsorted(cuts.position, start), len(cuts.position) - 1)
+    tight = (size + prefixes.token_count(start, document) > limit) & (cuts.position[place] == start)
+    tight &= ~cuts.never[place] & (prefixes.repeated.at(start) < 0)
+    start, document, size = start[tight], document[tight], size[tight]
+    first = np.flatnonzero(np.diff(start, prepend=-1))  # the outer one where two start on one line
+    if len(first):
+        prefixes.make_room(start[first], document[first], limit - size[first])
+
+
 def _inside_fitting(
     batch: Batch, blocks: Blocks, cuts: Cuts, ends: TokenEnds, prefixes: Prefixes, settings: Settings
 ) -> BoolArray:

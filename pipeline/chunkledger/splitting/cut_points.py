@@ -118,7 +118,7 @@ def _is_text(data: bytes, start: int, end: int) -> bool:
     """Whether the line that starts there, in code that ends at `end`, is neither blank nor the closing fence."""
     line = _LINE.match(data, start, end)
     text = line[0].strip() if line else b""
-    if not text or (text[0] >= 0x80 and not text.decode().strip()):
+    if not text or (not ord(" ") < text[0] < 0x80 and not text.decode().strip()):  # other blanks than bytes know
         return False
     return text[0] not in b"`~>" or not _CLOSING_FENCE.fullmatch(data, start, end)
 

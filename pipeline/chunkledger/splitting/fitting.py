@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from chunkledger.model import Batch, IntArray, TokenEnds
+from chunkledger.model import IntArray
 from chunkledger.settings import Settings
 from chunkledger.splitting.active import Active
+from chunkledger.splitting.ladder import Ladder
 from chunkledger.splitting.overlap import overlap_starts, taken_starts
 from chunkledger.splitting.pieces import Pieces
-from chunkledger.splitting.prefixes import Prefixes
 from chunkledger.splitting.prices import Aim
 from chunkledger.splitting.total_fit import Candidates, best_cuts
 
 
 def fitted_pieces(
-    batch: Batch,
     active: Active,
-    ends: TokenEnds,
-    prefixes: Prefixes,
+    ladder: Ladder,
     settings: Settings,
     *,
     limit: int | None = None,
@@ -27,30 +25,29 @@ def fitted_pieces(
     """The best pieces, in document order.
 
     Args:
-        batch: the documents.
         active: the cut points that compete; the first of each document is forced.
-        ends: where the documents' tokens end.
-        prefixes: what stands before each chunk.
+        ladder: for the documents, their tokens and prefixes.
         settings: sizes and overlap.
         limit: room for a chunk, where it is not `settings.max_tokens`.
         end: where the last piece ends, where it is not the end of its document.
     """
+    batch, prefixes = ladder.batch, ladder.prefixes
     most = limit if limit is not None else settings.max_tokens
     aim = Aim(most, min(settings.target, most), settings.min_tokens)
-    tokens = ends.before(active.position)
-    overlap = overlap_starts(active, tokens, settings.overlap_tokens)
     piece_end = active.piece_ends(batch) if end is None else np.append(active.position[1:], end)
+    overlap = overlap_starts(active, settings.overlap_tokens)
+    moved = settings.overlap_tokens > 0
     candidates = Candidates(
-        tokens=tokens,
-        end_tokens=ends.before(piece_end),
-        start_tokens=tokens[overlap],
-        prefix=prefixes.token_count(active.position[overlap], active.document),
+        tokens=active.tokens,
+        end_tokens=active.end_tokens(piece_end, ladder.ends),
+        start_tokens=active.tokens[overlap],
+        prefix=prefixes.token_count(active.position[overlap], active.document) if moved else active.prefix,
         price=active.price,
         loose=active.loose | active.loose[overlap],
     )
     taken = _taken(active, candidates, aim)
     starts = taken
-    if settings.overlap_tokens:
+    if moved:
         starts = taken_starts(batch, active, taken.tolist(), overlap, prefixes.counter, settings.overlap_tokens)
     return Pieces(
         own_start=active.position[taken],

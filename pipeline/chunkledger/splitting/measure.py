@@ -66,11 +66,9 @@ class Measure:
         """These pieces without the blanks at their ends, and their counts."""
         end = trimmed_ends(self.batch, pieces.start, pieces.own_end)
         spans = Spans(pieces.own_start, pieces.own_end, pieces.start, end, pieces.document, pieces.loose)
-        unsafe = unsafe_places(self.batch, self.ends, self.counter, spans.start)
-        tokens, line_tokens = span_tokens(self.batch, self.ends, self.counter, spans.start, spans.end, unsafe)
-        rows = self.prefixes.at(spans.start, spans.document)
-        embedded = embed_tokens(self.batch, self.counter, self.prefixes, rows, spans, tokens)
-        return Measured(spans, unsafe, tokens, line_tokens, rows, embedded)
+        prefix = self.prefixes.at(spans.start, spans.document)
+        embedded = Embedded(self.batch, spans, prefix, self.prefixes.text)
+        return measured(embedded, self.ends, self.counter, np.array(self.prefixes.tokens, np.int64))
 
     def fitting(self, start: int, edges: list[int], document: int, limit: int) -> int:
         """How many of these places, ascending, lie in the longest part from `start` that fits; 0 where none does.
@@ -87,14 +85,63 @@ class Measure:
         return (whole or fits or [-1])[-1] + 1
 
 
-def embed_tokens(
-    batch: Batch, counter: Counter, prefixes: Prefixes, rows: IntArray, spans: Spans, tokens: IntArray
-) -> IntArray:
+def without_overlap(found: Measured, chosen: Sequence[int], measure: Measure) -> Measured:
+    """The same chunks, those chosen (as indices) with what is new in them alone."""
+    alone = measure.of(Pieces.of([found.piece(index).without_overlap(measure.batch) for index in chosen]))
+    whole = Measured.together([found.rows(np.delete(np.arange(len(found.tokens)), chosen)), alone])
+    return whole.rows(np.argsort(whole.spans.own_start, kind="stable"))
+
+
+@dataclass(frozen=True, slots=True)
+class Embedded:
+    """Chunks as they are embedded, whatever counts them.
+
+    Attributes:
+        batch: the documents.
+        spans: the chunks.
+        prefix: of each the row of its embed prefix.
+        prefix_texts: the embed prefixes.
+    """
+
+    batch: Batch
+    spans: Spans
+    prefix: IntArray
+    prefix_texts: Sequence[str]
+
+
+def measured(embedded: Embedded, ends: TokenEnds, counter: Counter, prefix_tokens: IntArray) -> Measured:
+    """The exact counts of these chunks in one encoding.
+
+    Args:
+        embedded: the chunks.
+        ends: where the documents' tokens end in that encoding.
+        counter: of that encoding.
+        prefix_tokens: of each prefix.
+    """
+    batch, spans = embedded.batch, embedded.spans
+    unsafe = unsafe_places(batch, ends, counter, spans.start)
+    tokens, line_tokens = span_tokens(batch, ends, counter, spans.start, spans.end, unsafe)
+    embed_tokens = _embed_tokens(embedded, counter, prefix_tokens, tokens)
+    return Measured(spans, unsafe, tokens, line_tokens, embedded.prefix, embed_tokens)
+
+
+def measured_again(embedded: Embedded, ends: TokenEnds, counter: Counter) -> Measured:
+    """The same for an encoding in which the prefixes have not been counted yet."""
+    used = np.unique(embedded.prefix)
+    prefix_tokens = np.zeros(len(embedded.prefix_texts), np.int64)
+    prefix_tokens[used] = counter.count([embedded.prefix_texts[row] for row in used.tolist()])
+    return measured(embedded, ends, counter, prefix_tokens)
+
+
+def _embed_tokens(embedded: Embedded, counter: Counter, prefix_tokens: IntArray, tokens: IntArray) -> IntArray:
     """Exact tokens of each chunk's embed text: prefix and text add up, but where a newline may join a `/`."""
-    prefix_tokens = np.array(prefixes.tokens, np.int64)[rows] if len(rows) else rows
-    total = prefix_tokens + tokens
+    before = prefix_tokens[embedded.prefix]
+    total = before + tokens
     if counter.slash_joins:
-        slashed = [k for k in np.flatnonzero(prefix_tokens > 0).tolist() if batch.data[spans.start[k]] == ord("/")]
-        texts = [prefixes.text[rows[k]] + batch.data[spans.start[k] : spans.end[k]].decode() for k in slashed]
+        data, spans = embedded.batch.data, embedded.spans
+        slashed = [k for k in np.flatnonzero(before > 0).tolist() if data[spans.start[k]] == ord("/")]
+        texts = [
+            embedded.prefix_texts[embedded.prefix[k]] + data[spans.start[k] : spans.end[k]].decode() for k in slashed
+        ]
         total[slashed] = counter.count(texts)
     return total

@@ -12,7 +12,7 @@ from chunkledger.splitting.active import Active
 from chunkledger.splitting.pieces import trimmed_end
 
 
-def overlap_starts(active: Active, tokens: IntArray, overlap_tokens: int) -> IntArray:
+def overlap_starts(active: Active, overlap_tokens: int) -> IntArray:
     """For each cut the index of the cut at which the text of its chunk starts.
 
     What is repeated are whole units of the level at which the cut fell: back to the first cut, as strong or
@@ -20,13 +20,12 @@ def overlap_starts(active: Active, tokens: IntArray, overlap_tokens: int) -> Int
 
     Args:
         active: the cuts.
-        tokens: before each of them.
         overlap_tokens: most that is repeated.
     """
     count = len(active.position)
     starts = list(range(count))
     if overlap_tokens:
-        strength, cost, forced = active.strength.tolist(), tokens.tolist(), active.forced.tolist()
+        strength, cost, forced = active.strength.tolist(), active.tokens.tolist(), active.forced.tolist()
         for index in range(count):
             at = index
             while not forced[at] and at > 0:

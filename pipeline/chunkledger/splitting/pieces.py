@@ -63,6 +63,17 @@ class Pieces:
         """How many there are."""
         return len(self.start)
 
+    def rows(self, chosen: BoolArray | IntArray) -> Pieces:
+        """Some of the pieces, or all in another order."""
+        return Pieces(*(getattr(self, field.name)[chosen] for field in fields(self)))
+
+    @classmethod
+    def together(cls, parts: Sequence[Pieces]) -> Pieces:
+        """The pieces of all parts, in order."""
+        columns = (np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(cls))
+        every = cls(*columns)
+        return every.rows(np.argsort(every.own_start, kind="stable"))
+
     def piece(self, index: int) -> Piece:
         """One of them."""
         columns = (self.own_start, self.own_end, self.start, self.loose, self.document)

@@ -65,6 +65,12 @@ class Prefixes:
     A prefix is asked for by the heading and the container that a chunk starts in; the answer is a row of the
     parallel lists here. Those of headings alone, which nearly all chunks have, are the first rows: row 0 above a
     document's first heading, row n + 1 for heading n.
+
+    Attributes:
+        batch, headings, repeated, counter, settings: what they are made from.
+        text, context, tokens: of each row: the prefix, the repeated lines in it, and its count.
+        rows: row for a heading and a container.
+        narrow, narrow_rows: places, ascending, where a block starts that needs a shorter prefix, and its row.
     """
 
     batch: Batch
@@ -76,9 +82,13 @@ class Prefixes:
     text: list[str] = field(default_factory=list)
     context: list[str] = field(default_factory=list)
     tokens: list[int] = field(default_factory=list)
+    narrow: IntArray = field(default_factory=lambda: np.zeros(0, np.int64))
+    narrow_rows: IntArray = field(default_factory=lambda: np.zeros(0, np.int64))
 
     def __post_init__(self) -> None:
-        self._make([(heading, -1) for heading in range(-1, len(self.headings.position))])
+        shown = self.settings.heading_context
+        paths = [(), *self.headings.paths] if shown else [()] * (len(self.headings.paths) + 1)
+        self._add(paths, [""] * len(paths))
 
     def at(self, position: IntArray, document: IntArray) -> IntArray:
         """The row for a chunk that starts at each position."""
@@ -90,7 +100,29 @@ class Prefixes:
             keys = list(zip(heading[inside].tolist(), container[inside].tolist(), strict=True))
             self._make([key for key in dict.fromkeys(keys) if key not in self.rows])
             rows[inside] = [self.rows[key] for key in keys]
+        if len(self.narrow):
+            place = np.minimum(np.searchsorted(self.narrow, position), len(self.narrow) - 1)
+            here = self.narrow[place] == position
+            rows[here] = self.narrow_rows[place[here]]
         return rows
+
+    def make_room(self, position: IntArray, document: IntArray, room: IntArray) -> None:
+        """Shorten the prefixes at these places to so many tokens: titles are left out from the root on.
+
+        Args:
+            position: where blocks start that fit into a chunk, but not with the whole prefix; ascending.
+            document: of each.
+            room: tokens that the block leaves.
+        """
+        rows: list[int] = []
+        for row, most in zip(self.at(position, document).tolist(), room.tolist(), strict=True):
+            path = self.headings.path(row - 1) if row <= len(self.headings.paths) else ()
+            text, context, count = self._shortened(path, self.context[row], most)
+            rows.append(len(self.text))
+            self.text.append(text)
+            self.context.append(context)
+            self.tokens.append(count)
+        self.narrow, self.narrow_rows = position, np.array(rows, np.int64)
 
     def token_count(self, position: IntArray, document: IntArray) -> IntArray:
         """Tokens of the prefix of a chunk that starts at each position."""
@@ -103,25 +135,27 @@ class Prefixes:
         if not keys:
             return
         shown = self.settings.heading_context
+        self.rows |= zip(keys, range(len(self.text), len(self.text) + len(keys)), strict=True)
         paths = [self.headings.path(heading) if shown else () for heading, _ in keys]
-        contexts = [self.repeated.context(self.batch, container) for _, container in keys]
-        texts = [prefix_text(path, context) for path, context in zip(paths, contexts, strict=True)]
-        counts = self.counter.count(texts).tolist()
-        for key, path, context, text, count in zip(keys, paths, contexts, texts, counts, strict=True):
-            if 2 * count > self.settings.max_tokens:
-                text, context, count = self._shortened(path, context)
-            if key[1] >= 0:
-                self.rows[key] = len(self.text)
-            self.text.append(text)
-            self.context.append(context)
-            self.tokens.append(count)
+        self._add(paths, [self.repeated.context(self.batch, container) for _, container in keys])
 
-    def _shortened(self, path: tuple[str, ...], context: str) -> tuple[str, str, int]:
-        """A prefix of at most half the limit: titles left out from the root on, and the context where it is too long.
+    def _add(self, paths: Sequence[tuple[str, ...]], contexts: list[str]) -> None:
+        texts = [prefix_text(path, context) for path, context in zip(paths, contexts, strict=True)]
+        counts = self.counter.count(texts)
+        tokens = counts.tolist()
+        for index in np.flatnonzero(2 * counts > self.settings.max_tokens).tolist():
+            texts[index], contexts[index], tokens[index] = self._shortened(
+                paths[index], contexts[index], self.settings.max_tokens // 2
+            )
+        self.text += texts
+        self.context += contexts
+        self.tokens += tokens
+
+    def _shortened(self, path: tuple[str, ...], context: str, most: int) -> tuple[str, str, int]:
+        """A prefix of so many tokens: titles left out from the root on, and the context where it is too long.
 
         A context that does not fit alone is left out first, so that it does not cost the titles as well.
         """
-        most = self.settings.max_tokens // 2
         contexts = [context] if not context or self._count(prefix_text((), context)) <= most else []
         for kept in [*contexts, ""]:
             for first in range(len(path) + 1):

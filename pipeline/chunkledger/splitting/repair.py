@@ -11,7 +11,7 @@ from chunkledger.settings import Settings
 from chunkledger.splitting.active import Active
 from chunkledger.splitting.fitting import fitted_pieces
 from chunkledger.splitting.ladder import Ladder, inner_bytes
-from chunkledger.splitting.measure import Measure, Measured
+from chunkledger.splitting.measure import Measure, Measured, without_overlap
 from chunkledger.splitting.pieces import Piece, Pieces, is_loose
 from chunkledger.splitting.prices import loose_slack
 from chunkledger.structure.graphemes import is_grapheme, text_graphemes
@@ -39,7 +39,7 @@ def repaired(pieces: Pieces, measure: Measure, ladder: Ladder, settings: Setting
             elif _is_one_grapheme(piece, measure.batch):
                 final.append(piece)
             elif limit > 0:
-                again += _cut_again(piece, limit, measure, ladder, settings)
+                again += _cut_again(piece, limit, ladder, settings)
             else:
                 final += _cut_exactly(piece, measure, settings.max_tokens)
         if final:
@@ -67,9 +67,7 @@ def _in_order(measure: Measure, found: Measured) -> Measured:
         previous, document_before = own_start if reaches else start, document
     if not moved:
         return found
-    alone = measure.of(Pieces.of([found.piece(index).without_overlap(measure.batch) for index in moved]))
-    whole = Measured.together([found.rows(np.delete(np.arange(len(spans.start)), moved)), alone])
-    return whole.rows(np.argsort(whole.spans.own_start, kind="stable"))
+    return without_overlap(found, moved, measure)
 
 
 def _is_one_grapheme(piece: Piece, batch: Batch) -> bool:
@@ -78,12 +76,13 @@ def _is_one_grapheme(piece: Piece, batch: Batch) -> bool:
     return is_grapheme(text)
 
 
-def _cut_again(piece: Piece, limit: int, measure: Measure, ladder: Ladder, settings: Settings) -> list[Piece]:
+def _cut_again(piece: Piece, limit: int, ladder: Ladder, settings: Settings) -> list[Piece]:
     points = ladder.finer(piece.own_start, piece.own_end, piece.document, limit)
     if not points:
         return [piece]
-    here = Active.of_piece(piece).with_points(measure.batch, points, [piece.document] * len(points))
-    found = fitted_pieces(measure.batch, here, ladder.ends, ladder.prefixes, settings, limit=limit, end=piece.own_end)
+    place, strength = np.array(points, np.int64).T
+    here = Active.of_piece(ladder, piece).with_points(ladder, place, strength, np.full_like(place, piece.document))
+    found = fitted_pieces(here, ladder, settings, limit=limit, end=piece.own_end)
     return [found.piece(index) for index in range(len(found))]
 
 

@@ -28,9 +28,9 @@ WORD = 17
 GRAPHEME = 18
 
 PRICES = np.array(
-    [0.0, 0.0, 0.01, 0.02, 0.03, 0.04, 0.05, 0.05, 0.08, 0.12, 0.25, 0.3, 0.25, 0.25, 0.4, 0.6, 0.8, 1.2, 3.0]
+    [0.0, 0.0, 0.03, 0.06, 0.09, 0.12, 0.15, 0.15, 0.24, 0.36, 0.75, 0.9, 0.75, 0.75, 0.4, 0.6, 0.8, 1.2, 3.0]
 )
-"""Price of a cut of each strength."""
+"""Price of a cut of each strength. Those of sentences and below count only where something had to be opened."""
 
 DEPTH_PRICE = 0.05
 """What each level of nesting adds to the price."""

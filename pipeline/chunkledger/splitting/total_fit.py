@@ -22,8 +22,8 @@ from chunkledger.splitting.prices import Aim, chunk_costs, loose_slack
 
 WIDE = 100
 """Pairs for each step, on average, from which steps are faster than a loop (measured)."""
-_BLOCK_PAIRS = 1_000_000
-"""Pairs whose costs are held at once."""
+_BLOCK_PAIRS = 100_000
+"""Pairs whose costs are held at once: as many as a processor's cache takes."""
 
 
 class Candidates(NamedTuple):
@@ -64,7 +64,7 @@ def best_cuts(candidates: Candidates, first: IntArray, last: IntArray, aim: Aim)
     ends = _ends_of(candidates, first, last, aim)
     pairs = int((ends.piece - ends.low + 1).sum())
     if pairs >= WIDE * int((last - first).max()):
-        return _in_step(ends, len(first))
+        return _in_step(ends)
     return _one_by_one(ends)
 
 
@@ -145,53 +145,42 @@ def _ends_of(candidates: Candidates, first: IntArray, last: IntArray, aim: Aim) 
     return _Ends(candidates, aim, piece, low, segment_first, price, loose)
 
 
-def _in_step(ends: _Ends, segments: int) -> IntArray:
+def _in_step(ends: _Ends) -> IntArray:
     """All segments at once: their first ends, then their second ends, and so on."""
     place = ends.piece - ends.first
     order = np.argsort(place, kind="stable")
-    count = len(order)
-    slot = np.empty(count, np.int64)
-    slot[order] = np.arange(1, count + 1)
-    best = np.zeros(count + 1, np.float64)
-    steps = np.append(np.flatnonzero(np.diff(place[order], prepend=-1)), count)
+    slot = np.empty(len(order), np.int64)
+    slot[order] = np.arange(1, len(order) + 1)
+    steps = np.flatnonzero(np.diff(place[order], prepend=-1))
+    price = ends.price[order]
+    best = np.zeros(len(order) + 1, np.float64)
+    least = np.empty(len(order), np.float64)
+    came_from = np.empty(len(order), np.int64)
     at = 0
     for rows in ends.blocks(order):
-        pairs = ends.pairs(rows)
-        way = _way_to_start(ends, slot, rows, pairs)
-        price, offset = ends.price[rows], pairs.offset
-        inner = steps[np.searchsorted(steps, at, side="right") : np.searchsorted(steps, at + len(rows), side="left")]
-        edges = [at, *inner.tolist(), at + len(rows)]
-        for begun, done in pairwise(edges):
-            here, until = begun - at, done - at
-            chosen = slice(int(offset[here]), int(offset[until]))
-            costs = best[way[chosen]]
-            costs += pairs.cost[chosen]
-            best[begun + 1 : done + 1] = (
-                np.minimum.reduceat(costs, offset[here:until] - chosen.start) + price[here:until]
-            )
-        at += len(rows)
-    return _walked_back(ends, slot, best, np.flatnonzero(np.append(ends.first[1:], -1) != ends.first))
+        done = at + len(rows)
+        start, offset, cost = ends.pairs(rows)
+        way = _way_to_start(ends, slot, rows, start, offset)
+        inner = steps[np.searchsorted(steps, at, side="right") : np.searchsorted(steps, done)].tolist()
+        edges = offset.tolist()
+        for begun, until in pairwise([at, *inner, done]):
+            first, last = edges[begun - at], edges[until - at]
+            costs = best[way[first:last]]
+            costs += cost[first:last]
+            here = np.minimum.reduceat(costs, offset[begun - at : until - at] - first, out=least[begun:until])
+            np.add(here, price[begun:until], out=best[begun + 1 : until + 1])
+        cheapest = best[way] + cost == np.repeat(least[at:done], np.diff(offset))
+        came_from[at:done] = np.maximum.reduceat(np.where(cheapest, start, -1), offset[:-1])
+        at = done
+    return _walked_back(ends, came_from[slot - 1].tolist())
 
 
-def _way_to_start(ends: _Ends, slot: IntArray, rows: IntArray, pairs: _Pairs) -> IntArray:
+def _way_to_start(ends: _Ends, slot: IntArray, rows: IntArray, start: IntArray, offset: IntArray) -> IntArray:
     """Slot of the best way to the start of each chunk: that of the end before it, or 0, which is no way at all."""
-    counts = np.diff(pairs.offset)
-    end_before = np.repeat(rows - ends.piece[rows] - 1, counts) + pairs.start
-    result: IntArray = np.where(pairs.start == np.repeat(ends.first[rows], counts), 0, slot[end_before])
-    return result
-
-
-def _walked_back(ends: _Ends, slot: IntArray, best: NDArray[np.float64], rows: IntArray) -> IntArray:
-    """The cuts on the best ways to these ends, all ways walked at once."""
-    taken: list[IntArray] = []
-    while len(rows):
-        pairs = ends.pairs(rows)
-        costs = best[_way_to_start(ends, slot, rows, pairs)] + pairs.cost
-        least = np.repeat(np.minimum.reduceat(costs, pairs.offset[:-1]), np.diff(pairs.offset))
-        start = np.maximum.reduceat(np.where(costs == least, pairs.start, -1), pairs.offset[:-1])
-        taken.append(start)
-        rows = (rows - ends.piece[rows] - 1 + start)[start > ends.first[rows]]
-    return np.sort(np.concatenate(taken))
+    counts = np.diff(offset)
+    way: IntArray = slot[np.repeat(rows - ends.piece[rows] - 1, counts) + start]
+    way[start == np.repeat(ends.first[rows], counts)] = 0
+    return way
 
 
 def _one_by_one(ends: _Ends) -> IntArray:
@@ -211,9 +200,19 @@ def _one_by_one(ends: _Ends) -> IntArray:
             least = min(ways)
             came_from.append(piece - ways[::-1].index(least))
             best.append(least + price)
+    return _walked_back(ends, came_from)
+
+
+def _walked_back(ends: _Ends, came_from: list[int]) -> IntArray:
+    """The cuts on the best ways to the ends of all segments.
+
+    Args:
+        ends: of all pieces.
+        came_from: for each of them the start of the last chunk on the best way there.
+    """
+    pieces = ends.piece.tolist()
     taken: list[int] = []
     at = len(came_from) - 1
-    pieces = ends.piece.tolist()
     while at >= 0:
         start = came_from[at]
         taken.append(start)

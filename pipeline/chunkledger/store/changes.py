@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from chunkledger.records.schema import SCHEMA
 from chunkledger.store.merging import side_by_side
 
 if TYPE_CHECKING:
@@ -39,28 +38,29 @@ def change_counts(before: Iterator[pa.Table], after: Iterator[pa.Table]) -> Chan
     Returns:
         The counts; what is what is said at `compared`.
     """
-    empty = SCHEMA.empty_table()
     total = [0] * len(astuple(ChangeCounts(0, 0, 0, 0, 0)))
     for old, new in side_by_side(before, after):
-        counts = astuple(compared(empty if old is None else old, empty if new is None else new))
+        counts = astuple(compared(old, new))
         total = [sum(pair) for pair in zip(total, counts, strict=True)]
     return ChangeCounts(*total)
 
 
-def compared(before: pa.Table, after: pa.Table) -> ChangeCounts:
-    """Compare two tables of the same documents by chunk_id.
+def compared(before: pa.Table | None, after: pa.Table | None) -> ChangeCounts:
+    """Compare two tables of the same documents by chunk_id; None is one without rows.
 
     A chunk is *moved* where its place in the document is another, else *updated* where any other column but the
-    document's and the settings' fingerprints is, else *kept*.
+    document's and the settings' fingerprints is, else *kept*. Columns that only one of the tables has, as those of an
+    encoding that was not counted in before, make no difference.
     """
-    if not len(before):
-        return ChangeCounts(add=len(after), keep=0, move=0, update=0, delete=0)
+    if before is None or after is None or not len(before):
+        added, deleted = (0 if table is None else len(table) for table in (after, before))
+        return ChangeCounts(add=added, keep=0, move=0, update=0, delete=deleted)
     import polars as pl  # not at the top: a first run has nothing to compare, and the import takes 25 MB
 
     old, new = pl.DataFrame(before), pl.DataFrame(after)
     both = new.join(old, on="chunk_id", how="inner", suffix="_before")
     moved = _any_differs(_PLACE)
-    content = tuple(name for name in new.columns if name not in _IGNORED)
+    content = tuple(name for name in new.columns if name in old.columns and name not in _IGNORED)
     counted = both.select(
         moved.sum().alias("move"), (~moved & _any_differs(content)).sum().alias("update"), pl.len().alias("both")
     ).row(0, named=True)

@@ -19,9 +19,10 @@ from pathlib import Path
 from types import FrameType
 from typing import TypeVar
 
+import pyarrow as pa
 from deltalake import CommitProperties, DeltaTable, Schema, Transaction
 from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundError
-from deltalake.transaction import AddAction, RemoveAction, create_table_with_add_actions
+from deltalake.transaction import AddAction, create_table_with_add_actions
 
 from chunkledger.errors import LedgerError
 from chunkledger.records.schema import SCHEMA
@@ -119,7 +120,9 @@ def run_files(table: DeltaTable) -> RunFiles:
     raise LedgerError(f"{table.table_uri} has no run {run} in its log")
 
 
-def commit(root: str, table: DeltaTable | None, parts: Sequence[NewPart], files: RunFiles) -> None:
+def commit(
+    root: str, table: DeltaTable | None, parts: Sequence[NewPart], files: RunFiles, schema: pa.Schema = SCHEMA
+) -> None:
     """Publish a run: its parts take the place of all that the table held.
 
     Args:
@@ -127,6 +130,7 @@ def commit(root: str, table: DeltaTable | None, parts: Sequence[NewPart], files:
         table: as it was when the run started; None where the commit makes it.
         parts: what the run wrote.
         files: its other files.
+        schema: of the parts.
 
     Raises:
         LedgerError: another run was published meanwhile, or the log can't be written.
@@ -139,7 +143,7 @@ def commit(root: str, table: DeltaTable | None, parts: Sequence[NewPart], files:
     added = [_add_action(part) for part in parts]
     try:
         with _interruptible():
-            _write(root, table, added, properties)
+            _write(root, table, added, properties, Schema.from_arrow(schema))
     except CommitFailedError as error:
         raise LedgerError(_OVERTAKEN.format(root)) from error
     except (DeltaError, OSError) as error:
@@ -148,11 +152,17 @@ def commit(root: str, table: DeltaTable | None, parts: Sequence[NewPart], files:
         raise LedgerError(f"{root}: the run could not be published: {error}") from error
 
 
-def _write(root: str, table: DeltaTable | None, added: list[AddAction], properties: CommitProperties) -> None:
+def _write(
+    root: str,
+    table: DeltaTable | None,
+    added: list[AddAction],
+    properties: CommitProperties,
+    schema: Schema,
+) -> None:
     if table is None:
         create_table_with_add_actions(
             root,
-            Schema.from_arrow(SCHEMA),
+            schema,
             added,
             mode="error",
             name="chunkledger",
@@ -160,9 +170,8 @@ def _write(root: str, table: DeltaTable | None, added: list[AddAction], properti
             commit_properties=properties,
         )
     else:
-        table.create_write_transaction(
-            added + _removals(table), mode="append", schema=SCHEMA, commit_properties=properties
-        )
+        # Removes what there was, and takes over the schema where it is another one; an append would do neither.
+        table.create_write_transaction([*added], mode="overwrite", schema=schema, commit_properties=properties)
 
 
 def _has_commits(root: str) -> bool:
@@ -206,8 +215,3 @@ def _add_action(part: NewPart) -> AddAction:
         "nullCount": {"doc_id": 0},
     }
     return AddAction(part.name, part.size, {}, int(time.time() * 1000), True, json.dumps(statistics))
-
-
-def _removals(table: DeltaTable) -> list[RemoveAction]:
-    now = int(time.time() * 1000)
-    return [RemoveAction(os.path.basename(uri), True, now, partition_values={}) for uri in table.file_uris()]

@@ -13,6 +13,7 @@ from typing import Any
 
 from chunkledger.errors import LedgerError, SettingsError
 from chunkledger.packer.counts import APPLICATION_ID, COLUMNS, LISTS, SCHEMA, VERSION, CountIndex
+from chunkledger.records.schema import COUNT_COLUMNS
 from chunkledger.store.ledger import Ledger
 
 _LEDGER_COLUMNS = [*(name for name in COLUMNS if name != "payload"), "metadata"]
@@ -20,27 +21,33 @@ _EMPTY = ("context", "gap_after")
 _INSERT = f"INSERT INTO chunks VALUES ({', '.join('?' * len(COLUMNS))})"  # noqa: S608 (a constant)
 
 
-def write_count_index(ledger: Ledger, path: Path) -> int:
-    """Write the index of all chunks of the ledger; an index that is there is replaced once the new one is whole.
+def write_count_index(ledger: Ledger, path: Path, encoding: str | None = None) -> int:
+    """Write the index of all records of the ledger, parents too; one that is there is replaced by the whole new one.
 
     Args:
         ledger: what is exported.
         path: where to; the temporary file lies beside it. Where it is a link, what it leads to is replaced.
+        encoding: of the counts; None is that of the limits.
 
     Returns:
-        How many chunks are in it.
+        How many records are in it.
 
     Raises:
-        SettingsError: there is something at `path` that is no count index.
+        SettingsError: there is something at `path` that is no count index, or the ledger is not counted in `encoding`.
         LedgerError: the index can't be written there.
     """
+    counted = ledger.settings().encodings
+    if encoding not in (None, *counted):
+        raise SettingsError(
+            f"the ledger is not counted in {encoding!r}, but in {', '.join(counted)}; `chunkledger recount` adds one"
+        )
     target = path.resolve()
     _check_replaceable(target, path)
     name = ""
     try:
         handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
         os.close(handle)
-        written = _write(ledger, name)
+        written = _write(ledger, name, encoding or counted[0])
         with open(name, "rb") as made:
             os.fsync(made.fileno())
         os.chmod(name, 0o666 & ~_umask())  # a temporary file is its maker's alone, the index is for a service
@@ -69,23 +76,25 @@ def _check_replaceable(target: Path, path: Path) -> None:
         ) from error
 
 
-def _write(ledger: Ledger, name: str) -> int:
+def _write(ledger: Ledger, name: str, encoding: str) -> int:
     with closing(sqlite3.connect(name, isolation_level=None)) as index:
         for statement in ("PRAGMA journal_mode = OFF", "PRAGMA synchronous = OFF", *SCHEMA, "BEGIN"):
             index.execute(statement)
         index.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         index.execute(f"PRAGMA user_version = {VERSION}")
-        written = index.executemany(_INSERT, _records(ledger)).rowcount
         settings = ledger.settings()
-        about = {"encoding": settings.encoding, "template": settings.template, "run": ledger.run}
+        suffix = "" if encoding == settings.encoding else f"_{encoding}"
+        written = index.executemany(_INSERT, _records(ledger, suffix)).rowcount
+        about = {"encoding": encoding, "template": settings.template, "run": ledger.run}
         index.executemany("INSERT INTO about VALUES (?, ?)", [(key, str(value)) for key, value in about.items()])
         index.execute("COMMIT")
     return max(written, 0)
 
 
-def _records(ledger: Ledger) -> Iterator[tuple[Any, ...]]:
-    for records in ledger.iter_tables(_LEDGER_COLUMNS):
-        for row in records.to_pylist():
+def _records(ledger: Ledger, suffix: str) -> Iterator[tuple[Any, ...]]:
+    names = [f"{name}{suffix}" if name in COUNT_COLUMNS else name for name in _LEDGER_COLUMNS]
+    for records in ledger.iter_tables(names, role="all"):
+        for row in records.rename_columns(_LEDGER_COLUMNS).to_pylist():
             for column in LISTS:
                 row[column] = (
                     json.dumps(row[column], ensure_ascii=False, separators=(",", ":")) if row[column] else None

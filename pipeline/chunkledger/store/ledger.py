@@ -14,11 +14,11 @@ import pyarrow.parquet as pq
 from deltalake import DeltaTable
 
 from chunkledger.errors import LedgerError, SettingsError
-from chunkledger.records.schema import SCHEMA
+from chunkledger.records.schema import schema_of
 from chunkledger.settings import Settings
 from chunkledger.store.commit import opened, run_files
 from chunkledger.store.merging import PartRange, in_document_order
-from chunkledger.store.parts import chunks_in, readable
+from chunkledger.store.parts import Role, readable, records_in
 from chunkledger.store.run_report import REPORT_VERSION
 
 if TYPE_CHECKING:
@@ -48,41 +48,55 @@ class Ledger:
         """Number of the run that is read."""
         return run_files(self.table).run
 
-    def chunks(self, columns: Sequence[str] | None = None) -> pa.Table:
+    @property
+    def schema(self) -> pa.Schema:
+        """Columns of the records: those of `SCHEMA`, and of each further encoding."""
+        return schema_of(self.settings().further_encodings)
+
+    def chunks(self, columns: Sequence[str] | None = None, *, role: Role = "chunk") -> pa.Table:
         """The records in document order.
 
         Args:
             columns: only these; None is all.
+            role: `chunk`; `parent` for the parents, where the ledger has any; `all` for both, those of a document
+                together, its chunks first.
         """
-        wanted = list(columns) if columns is not None else list(SCHEMA.names)
-        tables = list(self.iter_tables(wanted))
-        schema = pa.schema([SCHEMA.field(name) for name in wanted])
-        return pa.concat_tables(tables) if tables else schema.empty_table()
+        schema = self.schema
+        wanted = list(columns) if columns is not None else list(schema.names)
+        tables = list(self.iter_tables(wanted, role=role))
+        return pa.concat_tables(tables) if tables else pa.schema([schema.field(name) for name in wanted]).empty_table()
 
-    def iter_tables(self, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
+    def iter_tables(self, columns: Sequence[str] | None = None, *, role: Role = "chunk") -> Iterator[pa.Table]:
         """The records some thousands at a time, in document order; bounds memory where the ledger is large.
 
         A document's records may go on in the next table.
 
         Args:
             columns: only these; None is all.
+            role: as for `chunks`.
         """
-        wanted = list(columns) if columns is not None else list(SCHEMA.names)
-        unknown = [name for name in wanted if name not in SCHEMA.names]
+        names = self.schema.names
+        wanted = list(columns) if columns is not None else list(names)
+        unknown = [name for name in wanted if name not in names]
         if unknown:
-            raise LedgerError(f"no such column: {', '.join(unknown)}; there are {', '.join(SCHEMA.names)}")
-        for table in self._tables(list(dict.fromkeys([*wanted, "doc_id", "role"]))):
+            raise LedgerError(f"no such column: {', '.join(unknown)}; there are {', '.join(names)}")
+        for table in self._tables(list(dict.fromkeys([*wanted, "doc_id", "role"])), role):
             yield table.select(wanted)
 
-    def scan(self) -> pl.LazyFrame:
-        """The records as a polars LazyFrame, for queries of your own."""
+    def scan(self, *, role: Role = "chunk") -> pl.LazyFrame:
+        """The records as a polars LazyFrame, for queries of your own.
+
+        Args:
+            role: as for `chunks`.
+        """
         import polars as pl
 
         # Not pl.scan_delta: it does not find the parts below a folder whose name is not plain ASCII.
         paths = self.part_paths()
         if not paths:
             return pl.DataFrame(self.chunks()).lazy()
-        return pl.scan_parquet(paths, glob=False).filter(pl.col("role") == "chunk")
+        every = pl.scan_parquet(paths, glob=False)
+        return every if role == "all" else every.filter(pl.col("role") == role)
 
     def documents(self) -> pa.Table:
         """What the run saw of each document; the columns are those of `DOCUMENTS_SCHEMA`."""
@@ -121,8 +135,8 @@ class Ledger:
         parts = [PartRange(Path(self.root, name), first or "", last or _LAST) for name, first, last in ranges]
         return sorted(parts, key=lambda part: (part.first, part.path.name))
 
-    def _tables(self, columns: list[str] | None) -> Iterator[pa.Table]:
-        return in_document_order(self._parts(), lambda path: chunks_in(path, columns))
+    def _tables(self, columns: list[str] | None, role: Role) -> Iterator[pa.Table]:
+        return in_document_order(self._parts(), lambda path: records_in(path, columns, role))
 
 
 def _column(table: pa.Table, name: str) -> list[Any]:

@@ -47,9 +47,12 @@ _LINE_END = re.compile(r"\r\n|\n|\r")
 """Not `str.splitlines`: Markdown knows no other line ends."""
 _LONE_RETURN = re.compile(r"\r(?!\n)")
 """A line end in CommonMark that the parser takes for one in some places only; a newline is as wide."""
+_TAB_BEHIND_FENCE = re.compile(r"(`{3}|~{3})([ \t]*\t[ \t]*)(?=[\r\n]|\Z)")
+"""A closing fence may have tabs behind it, but the parser takes it for code then; blanks are as wide."""
 _MARKUP = re.compile(r"[\\`*_\[\]<&!~$]")
 _SIMPLE_TITLE = re.compile(r"#{1,6}[ \t]+([^\\`*_\[\]<&!~$#\r\n]+)(?:\r\n|\n|\r)?")
 """A heading of marks and words alone, as most are: three times as fast as taking it apart."""
+_DEFINITION = re.compile(r"^[ \t>*+-]*(\[[^\[\]\r\n]+\]:)[ \t]*(?:\r?\n[ \t]*)?(\S+)", re.MULTILINE)
 _OPENING_MARKS = re.compile(r"^[ \t]{0,3}#{1,6}(?:[ \t]+|$)")
 _CLOSING_MARKS = re.compile(r"(?:^|(?<![ \t])[ \t]+)#+[ \t]*$")
 _SETEXT_LINE = re.compile(r"[ \t]*(?:=+|-+)[ \t]*$")
@@ -105,7 +108,22 @@ def markdown_blocks(text: str, data: bytes) -> Ranges:
         add_level(level)
     if covered < len(data):
         _add_unnamed(found, data, covered, len(data))
+    if b"\t" in data and _has_tab_behind_fence(found, data):
+        text = _without_tabs_behind_fences(text)
+        return markdown_blocks(text, text.encode())
     return with_display_math(found, data) if b"$$" in data else found
+
+
+def _without_tabs_behind_fences(text: str) -> str:
+    return _TAB_BEHIND_FENCE.sub(lambda fence: fence[1] + " " * len(fence[2]), text)
+
+
+def _has_tab_behind_fence(found: Ranges, data: bytes) -> bool:
+    """Whether code goes on behind a closing fence; only code is looked at, because two marks are slow to search for."""
+    return any(
+        kind == kinds.CODE and (data.find(b"`\t", start, end) >= 0 or data.find(b"~\t", start, end) >= 0)
+        for start, end, kind in zip(found.start, found.end, found.kind, strict=True)
+    ) and bool(_TAB_BEHIND_FENCE.search(data.decode()))
 
 
 def _events(text: str) -> tuple[int, Iterable[tuple[Any, Any]]]:
@@ -191,11 +209,21 @@ def inline_atoms(text: str) -> tuple[list[int], list[int]]:
     data = text.encode()
     starts: list[int] = []
     ends: list[int] = []
-    for event, place in _events(text)[1]:
+    for event, place in _events(_without_tabs_behind_fences(text) if "\t" in text else text)[1]:
         if isinstance(event, dict) and _is_atom(event, data, place):
             starts.append(place["start"])
             ends.append(place["end"])
     return starts, ends
+
+
+def link_definitions(text: str) -> str:
+    r"""What may define links in a Markdown text, to be put behind a paragraph of it that is read alone.
+
+    >>> link_definitions("See [a].\n\n> [a]: https://example.org/a 'A'\n")
+    '\n\n[a]: https://example.org/a\n'
+    """
+    found = [f"{match[1]} {match[2]}\n" for match in _DEFINITION.finditer(text)]
+    return "\n\n" + "".join(found) if found else ""
 
 
 def _is_atom(event: Any, data: bytes, place: Any) -> bool:  # noqa: ANN401 (ten event types, told apart by their only key)

@@ -23,6 +23,8 @@ _STOP = re.compile("[.?!][^\\s.?!\u3002\uff01\uff1f]{0,4}$")
 """A stop of Latin scripts, perhaps with closing marks behind it: a blank must follow, else it is none."""
 _UNFINISHED = re.compile(r"[.?!]`+$|^\(?\d{1,3}[.)]$")
 """Ends that are none: a mark inside of code, a numeral that is all there is."""
+_CODE = re.compile(r"(?<!`)(`{1,2})(?!`)[^`]+\1(?!`)")
+"""Code inside a text. sentencex takes a mark behind which no blank follows for an opening quote."""
 _ABBREVIATED = re.compile(r"(?:^|[\s(])[A-Za-z]{1,6}\.$")
 _SHARE = 0.1
 """A script counts as the text's own from this share of the characters; Latin words stand in most technical prose."""
@@ -106,7 +108,8 @@ def _goes_on(before: str, after: str, *, together: bool) -> bool:
 
 def _window_spans(text: str, rules: str) -> list[tuple[int, int]]:
     spans: list[tuple[int, int]] = []
-    for found in get_sentence_boundaries(rules, text):
+    masked = _CODE.sub(lambda code: "X" * len(code[0]), text) if "`" in text else text
+    for found in get_sentence_boundaries(rules, masked):
         start, end = found["start_index"], found["end_index"]
         piece = text[start:end]
         kept = piece.strip()

@@ -1,0 +1,85 @@
+"""Parents: whole chunks put together, each chunk in exactly one of them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import groupby
+from typing import Any
+
+from hypothesis import HealthCheck, given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+
+from chunkledger.records.chunk_batch import chunk_batch
+from chunkledger.records.recount import count_mismatches, document_mismatches, parent_mismatches
+from chunkledger.settings import Settings
+from ledgers import prose
+from markdown_texts import all_settings, document, texts
+
+Row = dict[str, Any]
+many = hypothesis_settings(deadline=None, max_examples=100, suppress_health_check=[HealthCheck.too_slow])
+OF_A_CHUNK = ("overlap_chars", "parent_id", "settings_sha256")
+
+
+def by_role(text: str, settings: Settings) -> tuple[list[Row], list[Row]]:
+    """The chunks and the parents of one document."""
+    rows: list[Row] = chunk_batch([document(text)], settings).to_pylist()
+    chunks, parents = ([row for row in rows if row["role"] == role] for role in ("chunk", "parent"))
+    return chunks, parents
+
+
+@many
+@given(texts, all_settings(), st.integers(1, 4))
+def test_parents_are_whole_chunks_and_lose_nothing(text: str, settings: Settings, times: int) -> None:
+    """Parents tile the document, keep to their limit, and every count of theirs is that of its string."""
+    limit = settings.max_tokens * times
+    chunks, parents = by_role(text, replace(settings, parent_tokens=limit))
+    lead = text[: parents[0]["char_start"]] if parents else text
+    assert lead + "".join(row["text"] + row["gap_after"] for row in parents) == text
+    assert [*document_mismatches(parents)] == [] if parents else chunks == []
+    assert [*count_mismatches(parents, {}), *parent_mismatches(chunks, parents)] == []
+    for row in parents:
+        held = [chunk for chunk in chunks if chunk["parent_id"] == row["chunk_id"]]
+        assert held[0]["char_start"] == row["char_start"]
+        assert held[-1]["char_end"] == row["char_end"]
+        assert row["embed_tokens"] <= limit or len(held) == 1
+        assert (row["flags"], row["flag_cause"], row["flag_detail"], row["parent_id"]) == ([], None, None, None)
+
+
+@many
+@given(texts, all_settings())
+def test_parents_change_nothing_but_the_overlap_across_their_borders(text: str, settings: Settings) -> None:
+    """Chunks are those that there are without parents, but for what they would repeat of another parent."""
+    alone, _ = by_role(text, settings)
+    chunks, _ = by_role(text, replace(settings, parent_tokens=settings.max_tokens * 2))
+    assert len(chunks) == len(alone)
+    for before, after in zip(alone, chunks, strict=True):
+        assert before["text"].endswith(after["text"])
+        if before["text"] == after["text"]:
+            same = [name for name in before if name not in OF_A_CHUNK and not name.startswith(("chunk_id", "gap_"))]
+            assert [before[name] for name in same if name != "joined_tokens"] == [
+                after[name] for name in same if name != "joined_tokens"
+            ]
+    for _, group in groupby(chunks, key=lambda row: row["parent_id"]):
+        assert next(group)["overlap_chars"] == 0
+
+
+def test_parents_end_where_sections_do() -> None:
+    """A parent is cut at a strong heading where that costs no parent more."""
+    text = "".join(
+        f"# Part {part}\n\n" + "".join(f"## Section {part}.{number}\n\n{prose(8)}\n\n" for number in range(3))
+        for part in range(4)
+    )
+    _, parents = by_role(text, Settings(max_tokens=200, parent_tokens=330, split_headings=6))
+    assert [row["heading_path"][0] for row in parents] == [f"Part {part}" for part in range(4)]
+    assert all(row["text"].startswith("# Part") for row in parents)
+
+
+def test_parents_do_not_depend_on_company() -> None:
+    """A document's rows are the same alone and among others, chunks before parents."""
+    bodies = [f"# {name}\n\n" + "\n\n".join(prose(6, name) for _ in range(9)) for name in "abc"]
+    settings = Settings(max_tokens=100, parent_tokens=300, overlap_tokens=20)
+    named = [replace(document(body), doc_id=f"{number}.md") for number, body in enumerate(bodies)]
+    together = chunk_batch(named, settings).to_pylist()
+    assert together == [row for each in named for row in chunk_batch([each], settings).to_pylist()]
+    assert [role for role, _ in groupby(row["role"] for row in together)] == ["chunk", "parent"] * 3

@@ -1,0 +1,70 @@
+"""Paragraphs that fit are cut at sentence ends only where that saves their document a chunk."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import HealthCheck, given
+from hypothesis import settings as hypothesis_settings
+
+from chunkledger.records.chunk_batch import chunk_batch
+from chunkledger.settings import Settings
+from chunkledger.splitting import reopened
+from ledgers import prose
+from markdown_texts import all_settings, document, texts
+from recounting import tokens
+
+many = hypothesis_settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+SETTINGS = Settings(encoding="cl100k_base", max_tokens=200, heading_context=False)
+
+
+def chunk_texts(text: str, settings: Settings = SETTINGS) -> list[str]:
+    """The chunks of one document."""
+    found: list[str] = chunk_batch([document(text)], settings).column("text").to_pylist()
+    return found
+
+
+def without_reopening(text: str, settings: Settings = SETTINGS) -> list[str]:
+    """The same where only structure is cut."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(reopened, "LEAST_LIMIT", 10**9)
+        return chunk_texts(text, settings)
+
+
+def test_long_paragraphs_are_cut_where_that_saves_chunks() -> None:
+    """Of nine paragraphs of two thirds of a chunk each, two chunks at least are saved; every cut ends a sentence."""
+    text = "\n\n".join(prose(10, f"w{number}") for number in range(9))
+    assert 110 < tokens(prose(10, "w1"), "cl100k_base") < 160
+    before, after = without_reopening(text), chunk_texts(text)
+    assert len(before) == 9
+    assert len(after) <= 7
+    assert all(chunk.endswith(".") for chunk in after)
+    assert " ".join(" ".join(after).split()) == " ".join(text.split())
+
+
+def test_full_chunks_are_left_alone() -> None:
+    """Where structure alone wastes little, no paragraph is cut."""
+    text = "\n\n".join(prose(3, f"w{number}") for number in range(40))
+    assert chunk_texts(text) == without_reopening(text)
+
+
+def test_lists_code_and_short_paragraphs_stay_whole() -> None:
+    """Only long paragraphs outside of lists and quotes are cut."""
+    item = f"- {prose(10, 'item')}\n"
+    code = "```\n" + "".join(f"line_{number} = {number}\n" for number in range(18)) + "```\n"
+    text = "\n\n".join([item, code, f"> {prose(10, 'quoted')}"] * 4)
+    assert chunk_texts(text) == without_reopening(text)
+
+
+@many
+@given(texts, all_settings())
+def test_never_more_chunks_and_the_same_in_company(text: str, settings: Settings) -> None:
+    """Reopening only ever saves chunks, and what it does to a document depends on that document alone."""
+    wide = replace(settings, max_tokens=max(64, settings.max_tokens), target_tokens=None)
+    alone = chunk_texts(text, wide)
+    assert len(alone) <= len(without_reopening(text, wide))
+    other = "\n\n".join(prose(20, f"w{number}") for number in range(9))
+    named = [replace(document(body), doc_id=f"{number}.md") for number, body in enumerate((other, text, other))]
+    rows = chunk_batch(named, wide).to_pylist()
+    assert [row["text"] for row in rows if row["doc_id"] == "1.md"] == alone

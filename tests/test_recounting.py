@@ -1,0 +1,135 @@
+"""Counts in several encodings: of one run, and added to a ledger later."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from deltalake import DeltaTable
+from hypothesis import HealthCheck, given
+from hypothesis import settings as hypothesis_settings
+
+from chunkledger import Settings, SettingsError, ingest, open_ledger, verify
+from chunkledger.packer.counts import open_counts
+from chunkledger.records.chunk_batch import chunk_batch
+from chunkledger.records.recount import count_mismatches
+from chunkledger.records.schema import COUNT_COLUMNS, SCHEMA
+from chunkledger.recounting import recount
+from chunkledger.store.count_index import write_count_index
+from ledgers import SAMPLE_CORPUS, cli, names_below, sections, write
+from markdown_texts import all_settings, document, texts
+
+Row = dict[str, Any]
+many = hypothesis_settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+BOTH = Settings(
+    max_tokens=120, overlap_tokens=20, parent_tokens=400, encoding="cl100k_base", further_encodings=("o200k_base",)
+)
+FIRST = replace(BOTH, further_encodings=())
+
+
+def _rows(ledger: Path) -> list[Row]:
+    rows: list[Row] = open_ledger(ledger).chunks(role="all").to_pylist()
+    return rows
+
+
+@pytest.fixture(scope="module")
+def both(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A ledger of the sample corpus in two encodings."""
+    folder = tmp_path_factory.mktemp("both")
+    ingest([SAMPLE_CORPUS], folder / "ledger", BOTH)
+    return folder / "ledger"
+
+
+@many
+@given(texts, all_settings())
+def test_further_encodings_add_columns_and_change_none(text: str, settings: Settings) -> None:
+    """Every count of every encoding is that of its string, and the other columns are what they are without it."""
+    [other] = {"cl100k_base", "o200k_base"} - {settings.encoding}
+    alone = chunk_batch([document(text)], settings).to_pylist()
+    rows = chunk_batch([document(text)], replace(settings, further_encodings=(other,))).to_pylist()
+    assert [{name: row[name] for name in SCHEMA.names} for row in rows] == alone
+    assert list(count_mismatches(rows, {})) == []
+
+
+@many
+@given(texts, all_settings())
+def test_counts_do_not_depend_on_which_encoding_cut(text: str, settings: Settings) -> None:
+    """Where both encodings cut alike, the counts of one as a further encoding are those that it has as the first."""
+    whole = replace(settings, max_tokens=100_000, target_tokens=None, overlap_tokens=0, split_headings=6)
+    [other] = {"cl100k_base", "o200k_base"} - {settings.encoding}
+    rows = chunk_batch([document(text)], replace(whole, further_encodings=(other,))).to_pylist()
+    first = chunk_batch([document(text)], replace(whole, encoding=other)).to_pylist()
+    columns = [name for name in COUNT_COLUMNS if name != "embed_tokens"]
+    assert [[row[f"{name}_{other}"] for name in columns] for row in rows] == [
+        [row[name] for name in columns] for row in first
+    ]
+
+
+def test_recounted_ledger_is_that_of_one_run(both: Path, tmp_path: Path) -> None:
+    """Every column, of parents too, and after a later ingest that does not ask for the encoding."""
+    ledger = tmp_path / "ledger"
+    before = ingest([SAMPLE_CORPUS], ledger, FIRST)
+    ids = [row["chunk_id"] for row in _rows(ledger)]
+    run = recount(ledger, "o200k_base")
+    assert (run.number, run.chunks, run.changes.keep) == (2, before.chunks, before.chunks)
+    assert [row["chunk_id"] for row in _rows(ledger)] == ids
+    assert _rows(ledger) == _rows(both)
+    assert DeltaTable(str(ledger)).schema().to_json() == DeltaTable(str(both)).schema().to_json()
+    assert verify(ledger).mismatches == []
+    later = ingest([SAMPLE_CORPUS], ledger, FIRST)
+    assert (later.changes.keep, _rows(ledger)) == (before.chunks, _rows(both))
+
+
+def test_what_keeps_its_chunks_can_be_recounted(tmp_path: Path) -> None:
+    """A document that failed, whose text is known from its chunks alone, is counted as well."""
+    write(tmp_path / "docs", {"a.md": "\n\n  \n" + sections(3), "b.md": sections(2)})
+    ingest([tmp_path / "docs"], tmp_path / "ledger", FIRST)
+    write(tmp_path / "docs", {"a.md": b"\xe5"})
+    ingest([tmp_path / "docs"], tmp_path / "ledger", FIRST)
+    recount(tmp_path / "ledger", "o200k_base")
+    assert {row["doc_id"] for row in _rows(tmp_path / "ledger")} == {"a.md", "b.md"}
+    assert verify(tmp_path / "ledger").mismatches == []
+
+
+def test_what_cannot_be_recounted_changes_nothing(both: Path) -> None:
+    """An encoding that is not known, or counted already, is a usage error."""
+    before = names_below(both)
+    for encoding, message in (("gpt2", "encoding 'gpt2' is not known"), ("o200k_base", "is counted in o200k_base")):
+        with pytest.raises(SettingsError, match=message):
+            recount(both, encoding)
+        assert cli("recount", both, "--encoding", encoding).code == 2
+    assert names_below(both) == before
+
+
+def test_recount_on_the_command_line(tmp_path: Path) -> None:
+    """It ends with the line that every run ends with, and writes nothing to standard output."""
+    write(tmp_path / "docs", {"a.md": "One.\n"})
+    cli("ingest", tmp_path / "docs", "--out", tmp_path / "ledger", "--encoding", "cl100k_base")
+    done = cli("recount", tmp_path / "ledger", "--encoding", "o200k_base")
+    assert (done.code, done.out) == (0, "")
+    assert done.err.startswith("DONE run=2 documents=1 ok=1 skipped=0 failed=0 chunks=1 add=0 keep=1 ")
+    exported = cli("export", tmp_path / "ledger").out
+    assert '"token_count_o200k_base": 2' in exported
+
+
+def test_several_encodings_on_the_command_line(tmp_path: Path) -> None:
+    """The first is that of the limits."""
+    write(tmp_path / "docs", {"a.md": "One.\n"})
+    several = ("--encoding", "cl100k_base", "--encoding", "o200k_harmony", "--encoding", "o200k_base")
+    assert cli("ingest", tmp_path / "docs", "--out", tmp_path / "ledger", *several).code == 0
+    assert open_ledger(tmp_path / "ledger").settings().encodings == ("cl100k_base", "o200k_harmony", "o200k_base")
+
+
+def test_count_index_of_a_further_encoding(both: Path, tmp_path: Path) -> None:
+    """It holds the counts of that encoding under the plain names, and parents beside chunks."""
+    assert write_count_index(open_ledger(both), tmp_path / "counts.sqlite", "o200k_base") == len(_rows(both))
+    with open_counts(tmp_path / "counts.sqlite") as counts:
+        assert counts.encoding == "o200k_base"
+        for row in _rows(both):
+            [found] = counts.rows([row["chunk_id"]])
+            assert found["rendered_tokens"] == row["rendered_tokens_o200k_base"]
+            assert (found["role"], found["parent_id"]) == (row["role"], row["parent_id"])
+    with pytest.raises(SettingsError, match="is not counted in 'o200k_harmony', but in cl100k_base, o200k_base"):
+        write_count_index(open_ledger(both), tmp_path / "other.sqlite", "o200k_harmony")
