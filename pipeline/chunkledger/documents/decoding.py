@@ -29,6 +29,12 @@ def decoded(raw: bytes, source_encoding: str | None = None) -> tuple[str, int]:
     >>> decoded(b"\xef\xbb\xbfa\x00b")
     ('a�b', 1)
     """
+    if source_encoding is None and b"\0" not in raw and raw[:2] not in _UTF16:
+        # Nearly every file: what is UTF-8 without NUL needs no second look at its characters.
+        try:
+            return raw.removeprefix(codecs.BOM_UTF8).decode("utf-8"), 0
+        except UnicodeDecodeError:
+            pass
     return repaired(text_in(raw, source_encoding))
 
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from chunkledger.model import BoolArray, IntArray
 from chunkledger.splitting.prices import Aim, chunk_costs, loose_slack
 
-WIDE = 100
+WIDE = 30
 """Pairs for each step, on average, from which steps are faster than a loop (measured)."""
 _BLOCK_PAIRS = 100_000
 """Pairs whose costs are held at once: as many as a processor's cache takes."""

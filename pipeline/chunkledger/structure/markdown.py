@@ -47,6 +47,8 @@ _LINE_END = re.compile(r"\r\n|\n|\r")
 """Not `str.splitlines`: Markdown knows no other line ends."""
 _LONE_RETURN = re.compile(r"\r(?!\n)")
 """A line end in CommonMark that the parser takes for one in some places only; a newline is as wide."""
+_FENCED = 1
+"""Level of code whose first line opens it."""
 _TAB_BEHIND_FENCE = re.compile(r"(`{3}|~{3})([ \t]*\t[ \t]*)(?=[\r\n]|\Z)")
 """A closing fence may have tabs behind it, but the parser takes it for code then; blanks are as wide."""
 _MARKUP = re.compile(r"[\\`*_\[\]<&!~$]")
@@ -70,8 +72,9 @@ def markdown_blocks(text: str, data: bytes) -> Ranges:
         data: its UTF-8 bytes.
     """
     found = Ranges([], [], [], [])
-    add_start, add_end, add_kind, add_level = (column.append for column in found)
-    named = _NAMED
+    add_start, add_end, add_kind = found.start.append, found.end.append, found.kind.append
+    levels: list[tuple[int, int]] = []
+    named = _NAMED.get
     covered = 0
     # Measured: looking at start events only, and at their ranges instead of a stack, halves this loop.
     front, events = _events(text)
@@ -79,50 +82,60 @@ def markdown_blocks(text: str, data: bytes) -> Ranges:
         add_start(0)
         add_end(front)
         add_kind(kinds.FRONT_MATTER)
-        add_level(0)
         covered = front
     for event, place in events:
         if "Start" not in event:
             continue
         tag = event["Start"]
-        level = 0
         if type(tag) is str:
-            kind = named.get(tag)
+            kind = named(tag)
         else:
             name = next(iter(tag))
-            kind = named.get(name)
+            kind = named(name)
             if name == "Heading":
-                level = int(tag[name]["level"][1])
-            elif name == "CodeBlock":
-                level = int(type(tag[name]) is dict)
+                levels.append((len(found.start), int(tag[name]["level"][1])))
+            elif name == "CodeBlock" and type(tag[name]) is dict:
+                levels.append((len(found.start), _FENCED))
         if kind is None:
             continue
         start, end = place["start"], place["end"]
         if end > covered:
             if start > covered and not data[covered:start].isspace():
+                before = len(found.start)
                 _add_unnamed(found, data, covered, start)
+                if levels and levels[-1][0] == before:
+                    levels[-1] = (len(found.start), levels[-1][1])
             covered = end
         add_start(start)
         add_end(end)
         add_kind(kind)
-        add_level(level)
     if covered < len(data):
         _add_unnamed(found, data, covered, len(data))
-    if b"\t" in data and _has_tab_behind_fence(found, data):
+    return _completed(found, levels, text, data)
+
+
+def _completed(found: Ranges, levels: list[tuple[int, int]], text: str, data: bytes) -> Ranges:
+    """The blocks with their levels, corrected where the parser is wrong: closing fences, display math."""
+    found.level.extend(bytes(len(found.start)))
+    for index, level in levels:
+        found.level[index] = level
+    fences = [index for index, level in levels if level == _FENCED and found.kind[index] == kinds.CODE]
+    if b"\t" in data and _has_tab_behind_fence(found, fences, data):
         text = _without_tabs_behind_fences(text)
         return markdown_blocks(text, text.encode())
-    return with_display_math(found, data) if b"$$" in data else found
+    # Asked for one mark first: to search for two takes twenty times as long.
+    return with_display_math(found, data) if b"$" in data and b"$$" in data else found
 
 
 def _without_tabs_behind_fences(text: str) -> str:
     return _TAB_BEHIND_FENCE.sub(lambda fence: fence[1] + " " * len(fence[2]), text)
 
 
-def _has_tab_behind_fence(found: Ranges, data: bytes) -> bool:
+def _has_tab_behind_fence(found: Ranges, fences: list[int], data: bytes) -> bool:
     """Whether code goes on behind a closing fence; only code is looked at, because two marks are slow to search for."""
+    spans = [(found.start[index], found.end[index]) for index in fences]
     return any(
-        kind == kinds.CODE and (data.find(b"`\t", start, end) >= 0 or data.find(b"~\t", start, end) >= 0)
-        for start, end, kind in zip(found.start, found.end, found.kind, strict=True)
+        data.find(b"`\t", start, end) >= 0 or data.find(b"~\t", start, end) >= 0 for start, end in spans
     ) and bool(_TAB_BEHIND_FENCE.search(data.decode()))
 
 
@@ -152,7 +165,6 @@ def _add_unnamed(found: Ranges, data: bytes, start: int, end: int) -> None:
                 found.start.append(position + len(line) - len(line.lstrip()))
                 found.end.append(position + len(line))
                 found.kind.append(kind)
-                found.level.append(0)
             else:
                 found.end[-1] = position + len(line)
             previous = kind
