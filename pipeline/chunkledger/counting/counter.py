@@ -106,5 +106,6 @@ def _reference_encode(texts: Sequence[str], encoding: str) -> tuple[NDArray[np.u
 
 
 @lru_cache(maxsize=len(VOCABULARIES))
-def _token_widths(encoding: str) -> IntArray:
-    return np.array([len(token) for token in fast.token_bytes_by_rank(encoding)], np.int64)
+def _token_widths(encoding: str) -> NDArray[np.uint16]:
+    """Bytes of each token, in two bytes: of a million tokens, eight each are looked up half as fast."""
+    return np.array([len(token) for token in fast.token_bytes_by_rank(encoding)], np.uint16)

@@ -23,16 +23,16 @@ from chunkledger.structure import kinds
 
 LEAST_LIMIT = 64
 """Below it a sentence is most of a chunk, and paragraphs that fit are too short to be worth a cut."""
-_EXCESS = 1.08
+_EXCESS = 1.12
 """Chunks of a document against the least possible number from which it is looked at."""
 _LONG = 8
 """Of the limit, the part that a paragraph must have to be cut."""
-_SHARE = 0.1
+_SHARE = 0.15
 """Of a document, the share that such paragraphs must have: below it, cutting them rarely saves a chunk."""
 _PROBES = 12
 """Cuts that are tried in a limit's worth of tokens: about one for each sentence."""
 _ROUNDS = 2
-OLD_CUT_DISCOUNT = 0.15
+OLD_CUT_DISCOUNT = 0.05
 """What a cut that was taken before costs less, so that a chunk is saved by changing few of its neighbours, and an edit
 elsewhere does not change where paragraphs are cut."""
 
