@@ -82,6 +82,15 @@ def test_recounted_ledger_is_that_of_one_run(both: Path, tmp_path: Path) -> None
     assert (later.changes.keep, _rows(ledger)) == (before.chunks, _rows(both))
 
 
+def test_encoding_stays_when_another_one_comes_first(tmp_path: Path) -> None:
+    """A ledger whose limits go over to another encoding keeps the counts of the old one beside."""
+    write(tmp_path / "docs", {"a.md": sections(2)})
+    ingest([tmp_path / "docs"], tmp_path / "ledger", replace(FIRST, encoding="cl100k_base"))
+    ingest([tmp_path / "docs"], tmp_path / "ledger", replace(FIRST, encoding="o200k_base"))
+    assert open_ledger(tmp_path / "ledger").settings().encodings == ("o200k_base", "cl100k_base")
+    assert verify(tmp_path / "ledger").mismatches == []
+
+
 def test_what_keeps_its_chunks_can_be_recounted(tmp_path: Path) -> None:
     """A document that failed, whose text is known from its chunks alone, is counted as well."""
     write(tmp_path / "docs", {"a.md": "\n\n  \n" + sections(3), "b.md": sections(2)})

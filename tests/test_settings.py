@@ -94,7 +94,11 @@ def test_the_defaults_are_those_of_the_contract() -> None:
         ("parent_tokens", 511, "parent_tokens is 511, and a parent is made of whole chunks; it must be 0 (no parents)"),
         ("further_encodings", "cl100k_base", "further_encodings must be a tuple of names, not 'cl100k_base'"),
         ("further_encodings", ("gpt2",), "further_encodings 'gpt2' is not known; valid are: o200k_base, cl100k_base"),
-        ("further_encodings", ("o200k_base",), "further_encodings is ('o200k_base',) beside encoding 'o200k_base'"),
+        (
+            "further_encodings",
+            ("o200k_base",),
+            "encoding 'o200k_base' with further_encodings ('o200k_base',): name each only once",
+        ),
         ("split_headings", 7, "split_headings must be from 0 to 6, not 7"),
         ("split_headings", True, "split_headings must be a whole number, not True"),
         ("heading_context", 1, "heading_context must be true or false, not 1"),

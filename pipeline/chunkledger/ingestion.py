@@ -81,11 +81,10 @@ def ingest(
 
 
 def _with_encodings_of(root: str, settings: Settings) -> Settings:
-    """The settings, and the further encodings that the ledger is counted in: once asked for, they stay."""
+    """The settings, and the encodings that the ledger is counted in: once asked for, they stay."""
     if opened(root) is None:
         return settings
-    before = open_ledger(root).settings().further_encodings
-    more = tuple(name for name in before if name not in settings.encodings)
+    more = tuple(name for name in open_ledger(root).settings().encodings if name not in settings.encodings)
     return replace(settings, further_encodings=(*settings.further_encodings, *more)) if more else settings
 
 

@@ -112,7 +112,7 @@ class Settings:
         for name in further:
             _check_choice("further_encodings", name, ENCODINGS)
         if len({self.encoding, *further}) <= len(further):
-            raise SettingsError(f"further_encodings is {further!r} beside encoding {self.encoding!r}; name each once")
+            raise SettingsError(f"encoding {self.encoding!r} with further_encodings {further!r}: name each only once")
 
     @property
     def encodings(self) -> tuple[str, ...]:

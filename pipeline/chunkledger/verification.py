@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import version
@@ -24,6 +25,7 @@ from chunkledger.records.flags import Sizes, flags_of
 from chunkledger.records.recount import Mismatch, Row, count_mismatches, document_mismatches, parent_mismatches
 from chunkledger.settings import Settings
 from chunkledger.store.ledger import Ledger, open_ledger
+from chunkledger.structure.graphemes import is_grapheme
 
 _MAKERS = ("pyromark", "sentencex", "regex", "pyyaml")
 """Packages whose version may change what a record holds, besides this one and the tokenizers."""
@@ -184,6 +186,12 @@ class _Checks:
         found.documents += 1
         chunks, parents = ([row for row in rows if row["role"] == role] for role in ("chunk", "parent"))
         found.mismatches += parent_mismatches(chunks, parents)
+        held = Counter(row["parent_id"] for row in chunks)
+        found.mismatches += [
+            _mismatch(row, "embed_tokens", row["embed_tokens"], f"at most {self.settings.parent_tokens}")
+            for row in parents
+            if row["embed_tokens"] > self.settings.parent_tokens and held[row["chunk_id"]] > 1
+        ]
         following: dict[str, Row | None] = {}
         for of_role in (chunks, parents):
             if of_role:
@@ -226,6 +234,8 @@ class _Checks:
         }
         if row["role"] != "chunk":
             expected["flags"] = []
+        elif row["embed_tokens"] > settings.max_tokens and not is_grapheme(row["text"]):
+            expected["embed_tokens"] = f"at most {settings.max_tokens}, or one character alone"
         for encoding in settings.further_encodings:
             expected[f"encoding_sha256_{encoding}"] = VOCABULARIES[encoding].sha256()
         for column, value in expected.items():

@@ -24,7 +24,7 @@ def export_command(
     ledger: Annotated[str, typer.Argument(metavar="LEDGER")],
     format: Annotated[Literal["jsonl", "parquet", "csv", "counts"], typer.Option(help="What to write.")] = "jsonl",
     role: Annotated[
-        Literal["chunk", "parent", "all"], typer.Option(help="Which records; counts always has all.")
+        Literal["chunk", "parent", "all"], typer.Option(help="Which records; a count index has them all.")
     ] = "chunk",
     encoding: Annotated[str | None, typer.Option(help="Of the counts in a count index. [that of the limits]")] = None,
     to: Annotated[
@@ -36,6 +36,8 @@ def export_command(
     Lists are JSON in CSV cells. `counts` is a SQLite file of all that packing needs, by chunk id, for
     chunkledger.packer.counts. Parquet and counts need --to.
     """
+    if format == "counts" and role != "chunk":
+        raise SettingsError("--role is for the other formats; a count index holds every record")
     opened = open_ledger(ledger)
     to = None if to == Path("-") else to
     if format in ("parquet", "counts"):

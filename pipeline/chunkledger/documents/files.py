@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import IO
 
+_MORE = 1 << 20
 _FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 
 
@@ -28,13 +29,11 @@ def content(path: str, most: int) -> bytes:
     number = os.open(path, _FLAGS)
     try:
         # Not most + 1 at once: a buffer of that size would be made for every file, whatever it holds.
-        wanted = min(most, os.fstat(number).st_size) + 1
-        found = os.read(number, wanted)
-        parts = [found]
-        while found and len(found) < wanted:
-            wanted -= len(found)
-            found = os.read(number, wanted)
-            parts.append(found)
+        parts = [os.read(number, min(most, os.fstat(number).st_size) + 1)]
+        left = most + 1 - len(parts[0])
+        while parts[-1] and left:  # on to the end of the file: it may have grown, or not say its size
+            parts.append(os.read(number, min(left, _MORE)))
+            left -= len(parts[-1])
     finally:
         os.close(number)
     return b"".join(parts)

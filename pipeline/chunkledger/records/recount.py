@@ -181,6 +181,11 @@ def parent_mismatches(chunks: Sequence[Row], parents: Sequence[Row]) -> Iterator
         ):
             span = (parent["char_start"], parent["char_end"])
             yield Mismatch(row["doc_id"], row["chunk_index"], "char_start", row["char_start"], f"inside {span}")
+    for before, row in pairwise(chunks):
+        if None not in (before["char_start"], row["char_start"]) and row["char_start"] <= before["char_start"]:
+            yield Mismatch(
+                row["doc_id"], row["chunk_index"], "char_start", row["char_start"], f"over {before['char_start']}"
+            )
     for row in parents:
         if row["parent_id"] is not None:
             yield Mismatch(row["doc_id"], row["chunk_index"], "parent_id", row["parent_id"], None)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from chunkledger.model import IntArray
 from chunkledger.settings import Settings
 from chunkledger.splitting.active import Active
 from chunkledger.splitting.ladder import Ladder
 from chunkledger.splitting.overlap import overlap_starts, taken_starts
 from chunkledger.splitting.pieces import Pieces
 from chunkledger.splitting.prices import Aim
-from chunkledger.splitting.total_fit import Candidates, best_cuts
+from chunkledger.splitting.total_fit import Candidates, taken_cuts
 
 
 def fitted_pieces(
@@ -45,7 +44,9 @@ def fitted_pieces(
         price=active.price,
         loose=active.loose | active.loose[overlap],
     )
-    taken = _taken(active, candidates, aim)
+    first = np.flatnonzero(active.forced)
+    last = np.append(first[1:], len(active.forced))[: len(first)]
+    taken = taken_cuts(candidates, first, last, aim)
     starts = taken
     if moved:
         starts = taken_starts(batch, active, taken.tolist(), overlap, prefixes.counter, settings.overlap_tokens)
@@ -56,13 +57,3 @@ def fitted_pieces(
         loose=active.loose[starts],
         document=active.document[taken],
     )
-
-
-def _taken(active: Active, candidates: Candidates, aim: Aim) -> IntArray:
-    """The cuts to take: all forced ones, and the best between two of them where the whole does not fit."""
-    first = np.flatnonzero(active.forced)
-    last = np.append(first[1:], len(active.forced))[: len(first)]
-    sizes = candidates.end_tokens[last - 1] - candidates.tokens[first] + candidates.prefix[first]
-    open_segments = (last - first > 1) & (sizes > aim.limit)
-    inner = best_cuts(candidates, first[open_segments], last[open_segments], aim)
-    return np.sort(np.concatenate([first[~open_segments], inner]))

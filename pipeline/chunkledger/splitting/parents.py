@@ -18,7 +18,8 @@ from chunkledger.splitting.ladder import Ladder
 from chunkledger.splitting.measure import Measure, Measured, without_overlap
 from chunkledger.splitting.pieces import Pieces
 from chunkledger.splitting.prices import LOOSE_SLACK, Aim
-from chunkledger.splitting.total_fit import Candidates, best_cuts
+from chunkledger.splitting.repair import settled
+from chunkledger.splitting.total_fit import Candidates, taken_cuts
 
 
 def with_parents(
@@ -36,11 +37,13 @@ def with_parents(
         settings: sizes.
     """
     first = _first_chunks(found, measure, ladder, settings.parent_tokens)
+    parents = measure.of(_pieces(found, first, measure))
     parent = np.repeat(np.arange(len(first)), _chunk_counts(first, found))
-    reaches = np.flatnonzero(found.spans.start < found.spans.own_start[first][parent])
+    reaches = np.flatnonzero(found.spans.start < parents.spans.start[parent])
     if len(reaches):
-        found = without_overlap(found, reaches.tolist(), measure)
-    return found, measure.of(_pieces(found, first, measure)), parent
+        found = settled(without_overlap(found, reaches.tolist(), measure), measure, ladder, settings)
+        parent = np.searchsorted(parents.spans.start, found.spans.own_start, side="right") - 1
+    return found, parents, parent
 
 
 def _first_chunks(found: Measured, measure: Measure, ladder: Ladder, limit: int) -> IntArray:
@@ -70,18 +73,17 @@ def _first_chunks(found: Measured, measure: Measure, ladder: Ladder, limit: int)
 def _cheapest(found: Measured, measure: Measure, ladder: Ladder, limit: int) -> IntArray:
     """Which of the chunks open a parent on the cheapest way through their documents."""
     spans, ends = found.spans, measure.ends
-    tokens = ends.before(spans.own_start)
-    first = np.flatnonzero(np.diff(spans.document, prepend=-1))
     candidates = Candidates(
-        tokens=tokens,
+        tokens=ends.before(spans.own_start),
         end_tokens=ends.before(spans.own_end),
-        start_tokens=tokens,
+        start_tokens=ends.before(spans.own_start),
         prefix=measure.prefixes.token_count(spans.own_start, spans.document),
         price=_prices(spans.own_start, ladder),
         loose=_are_loose(spans.own_start, measure),
     )
-    last = np.append(first[1:], len(tokens))[: len(first)]
-    return best_cuts(candidates, first, last, Aim(limit, max(1, limit * 95 // 100), 0))
+    first = np.flatnonzero(np.diff(spans.document, prepend=-1))
+    last = np.append(first[1:], len(spans.start))[: len(first)]
+    return taken_cuts(candidates, first, last, Aim(limit, max(1, limit * 95 // 100), 0))
 
 
 def _prices(position: IntArray, ladder: Ladder) -> NDArray[np.float64]:

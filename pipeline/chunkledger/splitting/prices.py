@@ -49,12 +49,12 @@ def chunk_costs(size: IntArray, own: IntArray, aim: Aim) -> NDArray[np.float64]:
     >>> chunk_costs(np.array([95, 50, 100, 101]), np.array([95, 10, 100, 101]), Aim(100, 95, 20)).round(2).tolist()
     [2.0, 4.22, 2.1, 1000101.0]
     """
-    sizes = np.arange(aim.limit + 1)
+    sizes = np.arange(min(aim.limit, int(size.max(initial=0))) + 1)
     miss = (aim.target - sizes) / aim.target
     over = (sizes - aim.target) / max(1, aim.limit - aim.target)
     by_size = CHUNK_PRICE + np.where(sizes <= aim.target, miss * miss, OVER_TARGET * over * over)
     # A chunk with overlap may be smaller than what is added for its slack, never negative.
-    costs: NDArray[np.float64] = by_size[np.minimum(size, aim.limit)]
+    costs: NDArray[np.float64] = by_size[np.minimum(size, len(sizes) - 1)]
     costs[own < aim.least] += TINY_PRICE
     too_big = np.flatnonzero(size > aim.limit)
     costs[too_big] = OVERSIZE_PRICE + size[too_big]

@@ -23,6 +23,30 @@ def repaired(pieces: Pieces, measure: Measure, ladder: Ladder, settings: Setting
     The dynamic programme works with differences of token positions, which are a few tokens off where an end lies
     within a line. Each round leaves such a piece less room; when there is none left, it is cut by counting.
     """
+    return settled(_cut_to_fit(pieces, measure, ladder, settings), measure, ladder, settings)
+
+
+def settled(found: Measured, measure: Measure, ladder: Ladder, settings: Settings) -> Measured:
+    """The same chunks, none with an overlap that reaches back over the one before it, and none over the limit.
+
+    A chunk that loses its overlap starts later, where its embed prefix may be longer.
+    """
+    while settings.overlap_tokens:
+        found = _in_order(measure, found)
+        over = [
+            index
+            for index in np.flatnonzero(found.embed_tokens > settings.max_tokens).tolist()
+            if not _is_one_grapheme(found.piece(index), measure.batch)
+        ]
+        if not over:
+            break
+        again = _cut_to_fit(Pieces.of([found.piece(index) for index in over]), measure, ladder, settings)
+        whole = Measured.together([found.rows(np.delete(np.arange(len(found.tokens)), over)), again])
+        found = whole.rows(np.argsort(whole.spans.own_start, kind="stable"))
+    return found
+
+
+def _cut_to_fit(pieces: Pieces, measure: Measure, ladder: Ladder, settings: Settings) -> Measured:
     parts: list[Measured] = []
     for attempt in count():
         measured = measure.of(pieces)
@@ -50,7 +74,7 @@ def repaired(pieces: Pieces, measure: Measure, ladder: Ladder, settings: Setting
     if len(parts) == 1:
         return parts[0]
     whole = Measured.together(parts)
-    return _in_order(measure, whole.rows(np.argsort(whole.spans.own_start, kind="stable")))
+    return whole.rows(np.argsort(whole.spans.own_start, kind="stable"))
 
 
 def _in_order(measure: Measure, found: Measured) -> Measured:

@@ -47,6 +47,21 @@ class Candidates(NamedTuple):
     loose: BoolArray
 
 
+def taken_cuts(candidates: Candidates, first: IntArray, last: IntArray, aim: Aim) -> IntArray:
+    """Indices of the cuts to take, ascending: of segments that fit whole their first one, of the others the best.
+
+    Args:
+        candidates: the cuts that may be taken.
+        first: where each segment starts among them, ascending; every segment is cut on its own.
+        last: where each ends.
+        aim: the sizes to keep.
+    """
+    sizes = candidates.end_tokens[last - 1] - candidates.start_tokens[first] + candidates.prefix[first]
+    open_segments = (last - first > 1) & (sizes > aim.limit)
+    inner = best_cuts(candidates, first[open_segments], last[open_segments], aim)
+    return np.sort(np.concatenate([first[~open_segments], inner]))
+
+
 def best_cuts(candidates: Candidates, first: IntArray, last: IntArray, aim: Aim) -> IntArray:
     """Indices of the cuts to take, ascending; the first of every segment is always among them.
 
