@@ -1,9 +1,10 @@
-"""Paragraphs that fit are cut at sentence ends only where that saves their document a chunk."""
+"""Paragraphs that fit are cut at sentence ends only where that saves a chunk, each stretch by itself."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
@@ -11,6 +12,7 @@ from hypothesis import settings as hypothesis_settings
 from chunkledger.records.chunk_batch import chunk_batch
 from chunkledger.settings import Settings
 from chunkledger.splitting import reopened
+from chunkledger.splitting.pieces import Piece, Pieces
 from ledgers import prose
 from markdown_texts import all_settings, document, texts
 from recounting import tokens
@@ -68,3 +70,24 @@ def test_never_more_chunks_and_the_same_in_company(text: str, settings: Settings
     named = [replace(document(body), doc_id=f"{number}.md") for number, body in enumerate((other, text, other))]
     rows = chunk_batch(named, wide).to_pylist()
     assert [row["text"] for row in rows if row["doc_id"] == "1.md"] == alone
+
+
+def test_an_edit_moves_the_cuts_of_its_stretch_alone() -> None:
+    """Regression: one more sentence could move every cut of a document of plain paragraphs."""
+    paragraphs = [prose(6 + number * 7 % 6, f"w{number}") for number in range(120)]
+    before = chunk_texts("\n\n".join(paragraphs))
+    assert len(before) < len(without_reopening("\n\n".join(paragraphs)))
+    for place in range(0, 120, 10):
+        edited = list(paragraphs)
+        edited[place] += " One more sentence was put here."
+        after = chunk_texts("\n\n".join(edited))
+        assert len(set(after) - set(before)) <= len(before) // 3
+
+
+def test_overlap_goes_on_over_the_border_of_a_stretch() -> None:
+    """Borders are a matter of the search: where one lies, a chunk repeats what it repeated before."""
+    pieces = Pieces.of([Piece(0, 50, 0, False, 0), Piece(50, 90, 40, True, 0), Piece(90, 120, 90, False, 0)])
+    best = Pieces.of([Piece(0, 30, 0, False, 0), Piece(30, 50, 30, True, 0), Piece(50, 120, 50, False, 0)])
+    found = reopened._with_overlaps_of(pieces, best, np.array([0, 50]))
+    assert (found.start.tolist(), found.loose.tolist()) == ([0, 30, 40], [False, True, True])
+    assert found.own_start.tolist() == best.own_start.tolist()

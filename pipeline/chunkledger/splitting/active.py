@@ -76,9 +76,17 @@ class Active:
         place, document = np.array([piece.own_start], np.int64), np.array([piece.document], np.int64)
         return cls.of_points(ladder, place, np.zeros(1, np.int64), document, forced=np.ones(1, np.bool_))
 
-    def piece_ends(self, batch: Batch) -> IntArray:
-        """Where the piece ends that starts at each cut: at the next one, or at the end of the document."""
+    def piece_ends(self, batch: Batch, borders: IntArray | None = None) -> IntArray:
+        """Where the piece ends that starts at each cut: at the next one, or at the end of the document.
+
+        Args:
+            batch: the documents.
+            borders: places, ascending, that no piece goes over, where some cuts are left out.
+        """
         following = np.append(self.position[1:], len(batch.data))
+        if borders is not None:
+            after = np.searchsorted(borders, self.position, side="right")
+            following = np.minimum(following, np.append(borders, len(batch.data))[after])
         result: IntArray = np.minimum(following, batch.starts[self.document + 1])
         return result
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from chunkledger.model import IntArray
 from chunkledger.settings import Settings
 from chunkledger.splitting.active import Active
 from chunkledger.splitting.ladder import Ladder
@@ -20,6 +21,7 @@ def fitted_pieces(
     *,
     limit: int | None = None,
     end: int | None = None,
+    borders: IntArray | None = None,
 ) -> Pieces:
     """The best pieces, in document order.
 
@@ -29,11 +31,12 @@ def fitted_pieces(
         settings: sizes and overlap.
         limit: room for a chunk, where it is not `settings.max_tokens`.
         end: where the last piece ends, where it is not the end of its document.
+        borders: places, ascending, that no piece goes over, where some cuts are left out.
     """
     batch, prefixes = ladder.batch, ladder.prefixes
     most = limit if limit is not None else settings.max_tokens
     aim = Aim(most, min(settings.target, most), settings.min_tokens)
-    piece_end = active.piece_ends(batch) if end is None else np.append(active.position[1:], end)
+    piece_end = active.piece_ends(batch, borders) if end is None else np.append(active.position[1:], end)
     overlap = overlap_starts(active, settings.overlap_tokens)
     moved = settings.overlap_tokens > 0
     candidates = Candidates(

@@ -1,9 +1,12 @@
-"""Paragraphs that are cut at sentence ends although they fit, because that saves their document a chunk.
+"""Paragraphs that are cut at sentence ends although they fit, because that saves a chunk.
 
 Bans keep whole what belongs together, so a document of long paragraphs, or one in a script that takes many tokens, may
 leave a fifth of every chunk empty. To look for sentences everywhere would cost more than to cut: so cuts anywhere
-inside long paragraphs are tried first, and sentences are looked for only where the best of these ways cuts, and only
-in documents that have fewer chunks by it.
+inside long paragraphs are tried first, and sentences are looked for only where the best of these ways cuts.
+
+It is done stretch by stretch, each about a dozen chunks long, and only where a stretch has fewer chunks by it. Where
+stretches begin is told by the text that stands there, so an edit changes the cuts of its own stretch and no others:
+over whole documents one more sentence was seen to move every cut.
 """
 
 from __future__ import annotations
@@ -23,22 +26,23 @@ from chunkledger.structure import kinds
 
 LEAST_LIMIT = 64
 """Below it a sentence is most of a chunk, and paragraphs that fit are too short to be worth a cut."""
-_EXCESS = 1.12
-"""Chunks of a document against the least possible number from which it is looked at."""
+_EXCESS = 1.1
+"""Chunks of a stretch against the least possible number from which it is looked at."""
 _LONG = 8
 """Of the limit, the part that a paragraph must have to be cut."""
-_SHARE = 0.15
-"""Of a document, the share that such paragraphs must have: below it, cutting them rarely saves a chunk."""
 _PROBES = 12
 """Cuts that are tried in a limit's worth of tokens: about one for each sentence."""
 _ROUNDS = 2
-OLD_CUT_DISCOUNT = 0.05
+STRETCH = 12
+"""One cut in so many is the border of a stretch that is looked at by itself, so that an edit changes only its own."""
+_HASHED_BYTES = 24
+OLD_CUT_DISCOUNT = 0.3
 """What a cut that was taken before costs less, so that a chunk is saved by changing few of its neighbours, and an edit
 elsewhere does not change where paragraphs are cut."""
 
 
 def reopened(blocks: Blocks, active: Active, pieces: Pieces, ladder: Ladder, settings: Settings) -> Pieces:
-    """The pieces, those of documents that can do with fewer replaced.
+    """The pieces, those of stretches that can do with fewer replaced.
 
     Args:
         blocks: their structure.
@@ -48,26 +52,32 @@ def reopened(blocks: Blocks, active: Active, pieces: Pieces, ladder: Ladder, set
         settings: sizes and overlap.
     """
     batch, ends = ladder.batch, ladder.ends
-    if settings.max_tokens < LEAST_LIMIT:
+    if settings.max_tokens < LEAST_LIMIT or not len(pieces):
         return pieces
-    counts = np.bincount(pieces.document, minlength=len(batch.documents))
-    wasteful = counts > _EXCESS * _least_counts(batch, pieces, ladder, settings)
-    long = _long_paragraphs(batch, blocks, wasteful, ends, settings)
+    borders = _borders(batch, pieces)
+    stretch = _stretch_of(borders, pieces.own_start)
+    counts = np.bincount(stretch, minlength=len(borders))
+    wasteful = counts > _EXCESS * _least_counts(stretch, pieces, ladder, settings)
+    long = _long_paragraphs(blocks, borders, wasteful, ends, settings)
     if not len(long):
         return pieces
-    owner = blocks.document[long]
-    here = np.zeros(len(batch.documents), np.bool_)
+    owner, document = _stretch_of(borders, blocks.start[long]), blocks.document[long]
+    here = np.zeros(len(borders), np.bool_)
     here[owner] = True
-    price = np.where(np.isin(active.position, pieces.own_start), active.price - OLD_CUT_DISCOUNT, active.price)
-    tried = replace(active, price=price).rows(here[active.document])
+    anchored = replace(
+        active,
+        price=np.where(np.isin(active.position, pieces.own_start), active.price - OLD_CUT_DISCOUNT, active.price),
+        forced=active.forced | np.isin(active.position, borders),
+    )
+    tried = anchored.rows(here[_stretch_of(borders, active.position)])
     closed = np.ones(len(long), np.bool_)
     found: list[int] = []
     for _ in range(_ROUNDS):
         place, paragraph = _probes(batch, blocks, long, closed, ends, settings)
-        probed = tried.with_points(ladder, place, np.full_like(place, strengths.SENTENCE), owner[paragraph])
-        best = fitted_pieces(probed, ladder, settings)
-        fewer = _fewer(best, counts)
-        tried = tried.rows(fewer[tried.document])
+        probed = tried.with_points(ladder, place, np.full_like(place, strengths.SENTENCE), document[paragraph])
+        best = fitted_pieces(probed, ladder, settings, borders=borders)
+        fewer = _fewer(best, borders, counts)
+        tried = tried.rows(fewer[_stretch_of(borders, tried.position)])
         cut = np.unique(paragraph[np.isin(place, best.own_start)])
         cut = cut[fewer[owner[cut]]]
         if not len(cut):
@@ -77,42 +87,70 @@ def reopened(blocks: Blocks, active: Active, pieces: Pieces, ladder: Ladder, set
         each = [_sentences(blocks, int(index), ladder) for index in long[cut].tolist()]
         sentences = np.array([place for places in each for place in places], np.int64)
         found += sentences.tolist()
-        of = np.repeat(owner[cut], [len(places) for places in each])
+        of = np.repeat(document[cut], [len(places) for places in each])
         tried = tried.with_points(ladder, sentences, np.full_like(sentences, strengths.SENTENCE), of)
-    best = fitted_pieces(tried, ladder, settings)
-    fewer = _fewer(best, counts)
-    ladder.sentences.extend(_in_documents(batch, np.array(found, np.int64), fewer))
-    return Pieces.together([pieces.rows(~fewer[pieces.document]), best.rows(fewer[best.document])])
+    best = fitted_pieces(tried, ladder, settings, borders=borders)
+    fewer = _fewer(best, borders, counts)
+    places = np.array(found, np.int64)
+    ladder.sentences.extend(places[fewer[_stretch_of(borders, places)]].tolist())
+    best = _with_overlaps_of(pieces, best, borders)
+    return Pieces.together([pieces.rows(~fewer[stretch]), best.rows(fewer[_stretch_of(borders, best.own_start)])])
 
 
-def _fewer(pieces: Pieces, counts: IntArray) -> BoolArray:
-    """For each document whether it has pieces here, and fewer of them."""
-    now = np.bincount(pieces.document, minlength=len(counts))
+def _with_overlaps_of(pieces: Pieces, best: Pieces, borders: IntArray) -> Pieces:
+    """The best pieces, those at a border with the overlap that they had: it was forced for this search alone.
+
+    Where there is no room for it after all, the exact count will tell.
+    """
+    at_border = np.flatnonzero(np.isin(best.own_start, borders))
+    before = np.searchsorted(pieces.own_start, best.own_start[at_border])
+    start, loose = best.start.copy(), best.loose.copy()
+    start[at_border], loose[at_border] = pieces.start[before], pieces.loose[before]
+    return replace(best, start=start, loose=loose)
+
+
+def _borders(batch: Batch, pieces: Pieces) -> IntArray:
+    """Where stretches start: at documents, and at one in so many cuts, chosen by the text that stands there."""
+    values = np.append(np.frombuffer(batch.data, np.uint8), np.zeros(_HASHED_BYTES, np.uint8)).astype(np.uint64)
+    position = pieces.own_start
+    hashed = np.full(len(position), 14695981039346656037, np.uint64)
+    for place in range(_HASHED_BYTES):  # FNV-1a
+        hashed = (hashed ^ values[position + place]) * np.uint64(1099511628211)
+    hashed ^= hashed >> np.uint64(32)
+    first = np.diff(pieces.document, prepend=-1) > 0
+    result: IntArray = position[first | (hashed % np.uint64(STRETCH) == 0)]
+    return result
+
+
+def _stretch_of(borders: IntArray, position: IntArray) -> IntArray:
+    return np.searchsorted(borders, position, side="right") - 1
+
+
+def _fewer(pieces: Pieces, borders: IntArray, counts: IntArray) -> BoolArray:
+    """For each stretch whether it has pieces here, and fewer of them."""
+    now = np.bincount(_stretch_of(borders, pieces.own_start), minlength=len(counts))
     result: BoolArray = (now > 0) & (now < counts)
     return result
 
 
-def _least_counts(batch: Batch, pieces: Pieces, ladder: Ladder, settings: Settings) -> IntArray:
-    """For each document the number of chunks that would hold its text and their prefixes if they were all full."""
+def _least_counts(stretch: IntArray, pieces: Pieces, ladder: Ladder, settings: Settings) -> IntArray:
+    """For each stretch the number of chunks that would hold its text and their prefixes if they were all full."""
     ends = ladder.ends
     sizes = ends.before(pieces.own_end) - ends.before(pieces.start)
     sizes += ladder.prefixes.token_count(pieces.start, pieces.document)
-    tokens = np.bincount(pieces.document, weights=sizes, minlength=len(batch.documents)).astype(np.int64)
+    tokens = np.bincount(stretch, weights=sizes).astype(np.int64)
     result: IntArray = -(-tokens // settings.max_tokens)
     return result
 
 
 def _long_paragraphs(
-    batch: Batch, blocks: Blocks, wasteful: BoolArray, ends: TokenEnds, settings: Settings
+    blocks: Blocks, borders: IntArray, wasteful: BoolArray, ends: TokenEnds, settings: Settings
 ) -> IntArray:
-    """The paragraphs (as indices) of these documents that are long and stand in no list, quote or footnote."""
-    found = np.flatnonzero((blocks.kind == kinds.PARAGRAPH) & (blocks.depth == 0) & wasteful[blocks.document])
+    """The paragraphs (as indices) of these stretches that are long and stand in no list, quote or footnote."""
+    found = np.flatnonzero((blocks.kind == kinds.PARAGRAPH) & (blocks.depth == 0))
+    found = found[wasteful[_stretch_of(borders, blocks.start[found])]]
     size = ends.before(blocks.end[found]) - ends.before(blocks.start[found])
-    long = size * _LONG >= settings.max_tokens
-    found, size = found[long], size[long]
-    held = np.bincount(blocks.document[found], weights=size, minlength=len(batch.documents))
-    enough = held >= _SHARE * np.diff(ends.before(batch.starts))
-    result: IntArray = found[enough[blocks.document[found]]]
+    result: IntArray = found[size * _LONG >= settings.max_tokens]
     return result
 
 
@@ -132,9 +170,3 @@ def _probes(
 
 def _sentences(blocks: Blocks, index: int, ladder: Ladder) -> list[int]:
     return sentence_places(ladder, int(blocks.start[index]), int(blocks.end[index]), int(blocks.document[index]))
-
-
-def _in_documents(batch: Batch, places: IntArray, chosen: BoolArray) -> list[int]:
-    document = np.searchsorted(batch.starts, places, side="right") - 1
-    found: list[int] = places[chosen[document]].tolist()
-    return found

@@ -27,9 +27,7 @@ CLAUSE = 16
 WORD = 17
 GRAPHEME = 18
 
-PRICES = np.array(
-    [0.0, 0.0, 0.03, 0.06, 0.09, 0.12, 0.15, 0.15, 0.24, 0.36, 0.75, 0.9, 0.75, 0.75, 0.4, 0.6, 0.8, 1.2, 3.0]
-)
+PRICES = np.array([0.0, 0.0, 0.02, 0.04, 0.06, 0.08, 0.1, 0.1, 0.16, 0.24, 0.5, 0.6, 0.5, 0.5, 0.4, 0.6, 0.8, 1.2, 3.0])
 """Price of a cut of each strength. Those of sentences and below count only where something had to be opened."""
 
 DEPTH_PRICE = 0.05
