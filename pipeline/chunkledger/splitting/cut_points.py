@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from itertools import islice
 
 import numpy as np
 
@@ -16,9 +15,8 @@ from chunkledger.model import Batch, Blocks, BoolArray, Cuts, IntArray
 from chunkledger.splitting import strengths
 from chunkledger.structure import kinds
 
-_BLANK_LINES = re.compile(rb"(?>\r\n|\n|\r)(?:[ \t]*(?>\r\n|\n|\r))++")
-"""Atomic: a line end of two characters is one, and a run of blank lines is looked at once."""
 _LINE = re.compile(rb"[^\r\n]*")
+_LINE_BLANK = np.isin(np.arange(256), list(b" \t\r\n"))
 _LINE_ENDS = np.isin(np.arange(256), (10, 13, 32)).astype(np.int64)
 _CLOSING_FENCE = re.compile(rb"[ \t>]*(?:`{3,}|~{3,})\s*")
 _ENDS_STRONGLY = kinds.table_of(
@@ -97,21 +95,47 @@ def _block_candidates(blocks: Blocks) -> _Candidates:
 
 def _group_candidates(batch: Batch, blocks: Blocks) -> _Candidates:
     """Blank lines inside code, but not the one behind the opening of a reStructuredText block, which parts nothing."""
-    positions: list[int] = []
-    depths: list[int] = []
-    for index in np.flatnonzero(blocks.kind == kinds.CODE).tolist():
-        start, end, depth = int(blocks.start[index]), int(blocks.end[index]), int(blocks.depth[index])
-        opening = bool(blocks.level[index]) and batch.data.startswith((b"..", b"::"), start)
-        for match in islice(_BLANK_LINES.finditer(batch.data, start, end), int(opening), None):
-            place = match.end()
-            if _is_text(batch.data, place, end):
-                positions.append(place)
-                depths.append(depth)
-    return _Candidates(
-        np.array(positions, np.int64),
-        np.full(len(positions), strengths.CODE_GROUP, np.int64),
-        np.array(depths, np.int64),
-    )
+    code = np.flatnonzero(blocks.kind == kinds.CODE)
+    owner, line = _lines_of(batch, blocks, code)
+    behind_blank = _are_blank(batch, line - 1)
+    line, owner = line[behind_blank], owner[behind_blank]
+    chosen: list[int] = []
+    opened = -1
+    data, ends, starts = batch.data, blocks.end[code].tolist(), blocks.start[code].tolist()
+    by_mark = (blocks.level[code] > 0).tolist()
+    places = batch.line_starts[line].tolist()
+    for index, (number, place) in enumerate(zip(owner.tolist(), places, strict=True)):
+        if not _is_text(data, place, ends[number]):
+            continue
+        first, opened = number != opened, number
+        if not (first and by_mark[number] and data.startswith((b"..", b"::"), starts[number])):
+            chosen.append(index)
+    position, depth = batch.line_starts[line[chosen]], blocks.depth[code[owner[chosen]]]
+    return _Candidates(position, np.full(len(position), strengths.CODE_GROUP, np.int64), depth)
+
+
+def _lines_of(batch: Batch, blocks: Blocks, chosen: IntArray) -> tuple[IntArray, IntArray]:
+    """The lines (as indices) that lie in each of these blocks from its third one on, each with its block's number."""
+    lines = batch.line_starts
+    first = np.searchsorted(lines, blocks.start[chosen], side="right") + 1
+    counts = np.maximum(0, np.searchsorted(lines, blocks.end[chosen], side="left") - first)
+    owner = np.repeat(np.arange(len(chosen)), counts)
+    return owner, np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts) + first[owner]
+
+
+def _are_blank(batch: Batch, line: IntArray) -> BoolArray:
+    """Whether each line has nothing but spaces and tabs."""
+    values, lines = np.frombuffer(batch.data, np.uint8), np.append(batch.line_starts, len(batch.data))
+    start, end = lines[line], lines[line + 1]
+    result: BoolArray = _LINE_BLANK[values[start]]
+    # Most blank lines have no blank, and most lines that begin with one do not end with one.
+    unsure = np.flatnonzero(result & (end - start > 1))
+    unsure = unsure[_LINE_BLANK[values[end[unsure] - 2]]]
+    longer = result & (end - start > 1)
+    result &= ~longer
+    for index in unsure.tolist():
+        result[index] = not batch.data[int(start[index]) : int(end[index])].strip(b" \t\r\n")
+    return result
 
 
 def _is_text(data: bytes, start: int, end: int) -> bool:
