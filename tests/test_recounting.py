@@ -82,13 +82,21 @@ def test_recounted_ledger_is_that_of_one_run(both: Path, tmp_path: Path) -> None
     assert (later.changes.keep, _rows(ledger)) == (before.chunks, _rows(both))
 
 
-def test_encoding_stays_when_another_one_comes_first(tmp_path: Path) -> None:
-    """A ledger whose limits go over to another encoding keeps the counts of the old one beside."""
+def test_another_encoding_for_the_limits_takes_the_place_of_the_one_before(tmp_path: Path) -> None:
+    """The ledger is then what a fresh run makes; an encoding that was further stays, and is named once."""
     write(tmp_path / "docs", {"a.md": sections(2)})
-    ingest([tmp_path / "docs"], tmp_path / "ledger", replace(FIRST, encoding="cl100k_base"))
-    ingest([tmp_path / "docs"], tmp_path / "ledger", replace(FIRST, encoding="o200k_base"))
-    assert open_ledger(tmp_path / "ledger").settings().encodings == ("o200k_base", "cl100k_base")
-    assert verify(tmp_path / "ledger").mismatches == []
+    for settings, encodings in (
+        (FIRST, ("cl100k_base",)),
+        (replace(FIRST, encoding="o200k_base"), ("o200k_base",)),
+        (BOTH, ("cl100k_base", "o200k_base")),
+        (FIRST, ("cl100k_base", "o200k_base")),
+        (replace(FIRST, encoding="o200k_base"), ("o200k_base",)),
+    ):
+        ingest([tmp_path / "docs"], tmp_path / "ledger", settings)
+        ledger = open_ledger(tmp_path / "ledger")
+        assert (ledger.settings().encodings, verify(tmp_path / "ledger").mismatches) == (encodings, [])
+    ingest([tmp_path / "docs"], tmp_path / "fresh", replace(FIRST, encoding="o200k_base"))
+    assert _rows(tmp_path / "ledger") == _rows(tmp_path / "fresh")
 
 
 def test_what_keeps_its_chunks_can_be_recounted(tmp_path: Path) -> None:

@@ -66,7 +66,7 @@ def ingest(
         SourceError: a source does not exist, or two documents have the same id.
         LedgerError: the ledger can't be written, or another run was published meanwhile. Nothing is published.
     """
-    made = _with_encodings_of(os.fspath(out), settings or Settings())
+    made = _with_further_encodings_of(os.fspath(out), settings or Settings())
     wanted = replace(selection or Selection(), format=made.format)
     work = _Run(os.fspath(out), made, wanted, jobs, progress or _no_progress)
     # A string is a sequence of strings too, and would be read letter by letter.
@@ -80,11 +80,15 @@ def ingest(
     return work.done(chosen, listed(chosen, wanted, work.root))
 
 
-def _with_encodings_of(root: str, settings: Settings) -> Settings:
-    """The settings, and the encodings that the ledger is counted in: once asked for, they stay."""
+def _with_further_encodings_of(root: str, settings: Settings) -> Settings:
+    """The settings, and the further encodings that the ledger is counted in: once asked for, they stay.
+
+    That of the limits does not: whoever names another one wants the ledger that a fresh run makes.
+    """
     if opened(root) is None:
         return settings
-    more = tuple(name for name in open_ledger(root).settings().encodings if name not in settings.encodings)
+    before = open_ledger(root).settings().further_encodings
+    more = tuple(name for name in before if name not in settings.encodings)
     return replace(settings, further_encodings=(*settings.further_encodings, *more)) if more else settings
 
 
