@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
 
+from chunkledger.documents.batch import joined
 from chunkledger.records.chunk_batch import chunk_batch
 from chunkledger.settings import Settings
 from chunkledger.splitting import reopened
@@ -82,6 +84,26 @@ def test_an_edit_moves_the_cuts_of_its_stretch_alone() -> None:
         edited[place] += " One more sentence was put here."
         after = chunk_texts("\n\n".join(edited))
         assert len(set(after) - set(before)) <= len(before) // 3
+
+
+def test_borders_are_chosen_by_the_text_of_their_document_alone() -> None:
+    """Regression: near the end of a document, the text of the one behind it took part in the choice."""
+    bodies = [f"First {number}.\n\nLast {number}." for number in range(400)]
+
+    def borders(several: Sequence[str], first: int) -> list[tuple[int, int]]:
+        batch = joined([document(body) for body in several])
+        cuts = [
+            Piece(int(start) + own, int(start) + end, int(start) + own, False, number)
+            for number, (start, body) in enumerate(zip(batch.starts, several, strict=False))
+            for own, end in ((0, body.index("Last")), (body.index("Last"), len(body)))
+        ]
+        chosen = reopened._borders(batch, Pieces.of(cuts))
+        number = np.searchsorted(batch.starts, chosen, side="right") - 1
+        return list(zip((number + first).tolist(), (chosen - batch.starts[number]).tolist(), strict=True))
+
+    together = borders(bodies, 0)
+    assert 400 < len(together) < 480
+    assert together == [each for number, body in enumerate(bodies) for each in borders([body], number)]
 
 
 def test_overlap_goes_on_over_the_border_of_a_stretch() -> None:

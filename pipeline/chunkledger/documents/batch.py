@@ -63,7 +63,7 @@ def _line_starts(data: bytes, document_starts: IntArray) -> IntArray:
     found = [document_starts[:-1], after_newline]
     if b"\r" in data:
         returns = np.flatnonzero(values == ord("\r"))
-        followed = np.append(values, 0)[returns + 1] == ord("\n")
+        followed = values[np.minimum(returns + 1, len(values) - 1)] == ord("\n")
         found.append(returns[~followed] + 1)
     lines = np.sort(np.concatenate(found))  # np.unique hashes: measured at several times the cost
     lines = lines[np.flatnonzero(np.diff(lines, prepend=-1))]

@@ -111,11 +111,11 @@ def _with_overlaps_of(pieces: Pieces, best: Pieces, borders: IntArray) -> Pieces
 
 def _borders(batch: Batch, pieces: Pieces) -> IntArray:
     """Where stretches start: at documents, and at one in so many cuts, chosen by the text that stands there."""
-    values = np.append(np.frombuffer(batch.data, np.uint8), np.zeros(_HASHED_BYTES, np.uint8)).astype(np.uint64)
-    position = pieces.own_start
+    position, last = pieces.own_start, batch.starts[pieces.document + 1] - 1
+    values = np.frombuffer(batch.data, np.uint8)
     hashed = np.full(len(position), 14695981039346656037, np.uint64)
-    for place in range(_HASHED_BYTES):  # FNV-1a
-        hashed = (hashed ^ values[position + place]) * np.uint64(1099511628211)
+    for place in range(_HASHED_BYTES):  # FNV-1a; where the document ends sooner, of its last byte again and again
+        hashed = (hashed ^ values[np.minimum(position + place, last)]) * np.uint64(1099511628211)
     hashed ^= hashed >> np.uint64(32)
     first = np.diff(pieces.document, prepend=-1) > 0
     result: IntArray = position[first | (hashed % np.uint64(STRETCH) == 0)]
