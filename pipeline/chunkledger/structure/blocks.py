@@ -124,7 +124,8 @@ def _depths(start: IntArray, end: IntArray, kind: CodeArray) -> IntArray:
 def _titles(batch: Batch, found: _Columns) -> tuple[str, ...]:
     headings = np.flatnonzero(found.kind == kinds.HEADING)
     places = (column[headings].tolist() for column in (found.start, found.end, found.document))
-    return tuple(
-        TITLES[batch.documents[document].format](batch.data[first:last].decode())
-        for first, last, document in zip(*places, strict=True)
-    )
+    formats = [document.format for document in batch.documents]
+    sources = [(formats[of], batch.data[start:end]) for start, end, of in zip(*places, strict=True)]
+    # Documents of one corpus share many titles: each is made once.
+    title = {(name, source): TITLES[name](source.decode()) for name, source in set(sources)}
+    return tuple(map(title.__getitem__, sources))
