@@ -38,6 +38,19 @@ def test_sentences_cover_the_text_in_order(text: str) -> None:
         ["It costs 3.50 kr.", "Nobody paid."],
         ["See e.g. the U.S. rates.", "They fell!", "Why?", "Nobody knows."],
         ["She said: “Go.”", "He went."],
+        ["(a) The rates are these.", "They rose.", "Nobody paid."],
+        [
+            "There are two.",
+            "(1) The first is here.",
+            "It rained.",
+            "(2) The second is there.",
+            "It snowed.",
+            "So be it.",
+        ],
+        ["1) Take the form.", "Sign it.", "2) Send it.", "Wait."],
+        ["We asked them (and by letter).", "(iv) They did not answer.", "So we went (see below)."],
+        ["Take the form home.", "2. Nobody else may sign it.", "3. Send it."],
+        ["We grew E. coli as Ito et al. 1995 did.", "B. subtilis died."],
         ["Write to help@example.org or see https://x.org/v1.2.3/a.b?c=d today.", "Thanks."],
         ["Это первое предложение.", "А это второе!"],
         ["Αυτή είναι η πρώτη.", "Αυτή η δεύτερη."],
@@ -139,3 +152,17 @@ def test_work_grows_with_the_length_and_not_with_its_square(monkeypatch: pytest.
 def test_what_only_looks_like_an_end_is_none(text: str, sentences: list[str]) -> None:
     """A mark in code, a lone numeral, an abbreviation before a figure, and a lower-case letter go on."""
     assert [text[start:end] for start, end in sentence_spans(text)] == sentences
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Rules are in (a) the law, (b) the contract.",
+        "It ends here. (b) or there, nobody knows.",
+        "See sec. 2. The figures in it are old.",
+        "A. The first choice is none.",
+    ],
+)
+def test_enumerations_are_not_parted_from_what_they_count(text: str) -> None:
+    """What may be the end of a sentence, but more likely is none, is not cut."""
+    assert sentence_spans(text) == [(0, len(text))]

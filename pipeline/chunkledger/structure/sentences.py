@@ -21,10 +21,20 @@ _SCRIPTS = (
 _OPENING = "\"'\u201c\u2018\u00ab([*_~<"
 _STOP = re.compile("[.?!][^\\s.?!\u3002\uff01\uff1f]{0,4}$")
 """A stop of Latin scripts, perhaps with closing marks behind it: a blank must follow, else it is none."""
-_UNFINISHED = re.compile(r"[.?!]`+$|^\(?\d{1,3}[.)]$")
-"""Ends that are none: a mark inside of code, a numeral that is all there is."""
+_UNFINISHED = re.compile(r"[.?!]`+$|^\(?(?:\d{1,3}|[A-Za-z])[.)]$")
+"""Ends that are none: a mark inside of code, a numeral or letter that is all there is."""
 _CODE = re.compile(r"(?<!`)(`{1,2})(?!`)[^`]+\1(?!`)")
 """Code inside a text. sentencex takes a mark behind which no blank follows for an opening quote."""
+_ENUMERATED = re.compile(r"(?<!\S)\(?\w{1,4}\.?\)(?=\s)")
+"""What counts the parts of a sentence or a list: (a), 2). Between two of them sentencex finds no end."""
+_MARK = re.compile(r"[(\[]?\w{1,4}[)\]]\s+")
+"""The same where a sentence starts."""
+_NUMERAL_BEHIND = re.compile(r"[.?!][\"'\u201d\u2019)\]]*(\s+)\(?\d{1,3}[.)]$")
+"""An end, and behind it what seems to be a sentence of its own and is the numeral of the next one."""
+_REFERENCE = re.compile(
+    r"(?:^|[\s(])(?:abs|app|art|ch|ed|eqs?|figs?|l|nos?|nr|pars?|pp?|pt|refs?|secs?|tab|v|ver|vol|z)\.$", re.IGNORECASE
+)
+"""What a numeral belongs to that may end a sentence."""
 _ABBREVIATED = re.compile(r"(?:^|[\s(])[A-Za-z]{1,6}\.$")
 _SHARE = 0.1
 """A script counts as the text's own from this share of the characters; Latin words stand in most technical prose."""
@@ -91,6 +101,13 @@ def _joined(text: str, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
         end_of_before, start_of_next = text[max(before[0], before[1] - _TAIL) : before[1]], text[start : start + _TAIL]
         if _goes_on(end_of_before, start_of_next, together=start == before[1]):
             joined[-1] = before[0], end
+        elif numeral := _NUMERAL_BEHIND.search(end_of_before):
+            # "The first item. 2. The second": cut before the numeral; in "See sec. 2. The second" not at all.
+            blank, base = numeral.span(1), before[1] - len(end_of_before)
+            if _REFERENCE.search(end_of_before[: blank[0]]):
+                joined[-1] = before[0], end
+            else:
+                joined[-1:] = [(before[0], base + blank[0]), (base + blank[1], end)]
         else:
             joined.append((start, end))
     return joined
@@ -100,7 +117,8 @@ def _goes_on(before: str, after: str, *, together: bool) -> bool:
     """Whether the sentence that seems to end with `before` goes on with `after`, which may follow without a blank."""
     if together and _STOP.search(before):
         return True
-    first = after.lstrip(_OPENING)[:1]
+    mark = _MARK.match(after)
+    first = (after[mark.end() :] if mark else after).lstrip(_OPENING)[:1]
     if first.islower() or _UNFINISHED.search(before):
         return True
     return first.isdigit() and _ABBREVIATED.search(before) is not None
@@ -108,7 +126,10 @@ def _goes_on(before: str, after: str, *, together: bool) -> bool:
 
 def _window_spans(text: str, rules: str) -> list[tuple[int, int]]:
     spans: list[tuple[int, int]] = []
-    masked = _CODE.sub(lambda code: "X" * len(code[0]), text) if "`" in text else text
+    masked = text
+    for hidden, sign in ((_CODE, "`"), (_ENUMERATED, ")")):
+        if sign in text:
+            masked = hidden.sub(lambda found: "X" * len(found[0]), masked)
     for found in get_sentence_boundaries(rules, masked):
         start, end = found["start_index"], found["end_index"]
         piece = text[start:end]
