@@ -30,11 +30,13 @@ _ENUMERATED = re.compile(r"(?<!\S)\(?\w{1,4}\.?\)(?=\s)")
 _MARK = re.compile(r"[(\[]?\w{1,4}[)\]]\s+")
 """The same where a sentence starts."""
 _NUMERAL_BEHIND = re.compile(r"[.?!][\"'\u201d\u2019)\]]*(\s+)\(?\d{1,3}[.)]$")
-"""An end, and behind it what seems to be a sentence of its own and is the numeral of the next one."""
+"""What may be an end, with a numeral behind it."""
 _REFERENCE = re.compile(
-    r"(?:^|[\s(])(?:abs|app|art|ch|ed|eqs?|figs?|l|nos?|nr|pars?|pp?|pt|refs?|secs?|tab|v|ver|vol|z)\.$", re.IGNORECASE
+    r"(?:^|[\s(])(?:abs|app|art|ch|ed|eqs?|figs?|l|nos?|nr|pars?|pp?|pt|refs?|secs?|tab|v|ver|vol|z"
+    r"|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\.$",
+    re.IGNORECASE,
 )
-"""What a numeral belongs to that may end a sentence."""
+"""What a numeral belongs to that stands behind it; sentencex takes some of these for ends."""
 _ABBREVIATED = re.compile(r"(?:^|[\s(])[A-Za-z]{1,6}\.$")
 _SHARE = 0.1
 """A script counts as the text's own from this share of the characters; Latin words stand in most technical prose."""
@@ -91,26 +93,34 @@ def sentence_spans(text: str, language: str | None = None) -> list[tuple[int, in
         else:
             begun = found[0][0] if found else begun
             start += width
-    return _joined(text, spans if begun < 0 else [*spans, (begun, len(text.rstrip()))])
+    return _joined(text, rules, spans if begun < 0 else [*spans, (begun, len(text.rstrip()))])
 
 
-def _joined(text: str, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+def _joined(text: str, rules: str, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
     joined = spans[:1]
     for start, end in spans[1:]:
         before = joined[-1]
         end_of_before, start_of_next = text[max(before[0], before[1] - _TAIL) : before[1]], text[start : start + _TAIL]
         if _goes_on(end_of_before, start_of_next, together=start == before[1]):
             joined[-1] = before[0], end
-        elif numeral := _NUMERAL_BEHIND.search(end_of_before):
-            # "The first item. 2. The second": cut before the numeral; in "See sec. 2. The second" not at all.
-            blank, base = numeral.span(1), before[1] - len(end_of_before)
-            if _REFERENCE.search(end_of_before[: blank[0]]):
-                joined[-1] = before[0], end
-            else:
-                joined[-1:] = [(before[0], base + blank[0]), (base + blank[1], end)]
+        elif numeral := _numeral_behind_end(end_of_before, rules):
+            base = before[1] - len(end_of_before)
+            joined[-1:] = [(before[0], base + numeral[0]), (base + numeral[1], end)]
         else:
             joined.append((start, end))
     return joined
+
+
+def _numeral_behind_end(before: str, rules: str) -> tuple[int, int] | None:
+    """The blank before a numeral that stands at the end but counts what comes next: "The first item. 2. The second".
+
+    In "See sec. 2. The second" and "on Dec. 5. They ate" it does not.
+    """
+    found = _NUMERAL_BEHIND.search(before)
+    if not found or _REFERENCE.search(before[: found.start(1)]):
+        return None
+    alone = _window_spans(f"{before[: found.start(1)]} Next", rules)
+    return found.span(1) if any(end == found.start(1) for _, end in alone) else None
 
 
 def _goes_on(before: str, after: str, *, together: bool) -> bool:
