@@ -161,8 +161,9 @@ def test_what_only_looks_like_an_end_is_none(text: str, sentences: list[str]) ->
         "Rules are in (a) the law, (b) the contract.",
         "It ends here. (b) or there, nobody knows.",
         "A. The first choice is none.",
+        "J. Biol. Chem. 271 has the figures.",
     ],
 )
-def test_enumerations_are_not_parted_from_what_they_count(text: str) -> None:
+def test_enumerations_and_abbreviations_are_not_parted_from_what_they_belong_to(text: str) -> None:
     """What may be the end of a sentence, but more likely is none, is not cut."""
     assert sentence_spans(text) == [(0, len(text))]

@@ -21,8 +21,9 @@ _SCRIPTS = (
 _OPENING = "\"'\u201c\u2018\u00ab([*_~<"
 _STOP = re.compile("[.?!][^\\s.?!\u3002\uff01\uff1f]{0,4}$")
 """A stop of Latin scripts, perhaps with closing marks behind it: a blank must follow, else it is none."""
-_UNFINISHED = re.compile(r"[.?!]`+$|^\(?(?:\d{1,3}|[A-Za-z])[.)]$")
-"""Ends that are none: a mark inside of code, a numeral or letter that is all there is."""
+_UNFINISHED = re.compile(r"[.?!]`+$|^\(?(?:\d{1,3}|[A-Za-z])[.)]$|^(?:[^\s.]{1,8}\.\s*)+$")
+"""Ends that are none: a mark inside of code; a numeral, a letter, or short words with a stop each, as in "J. Biol.",
+that are all there is."""
 _CODE = re.compile(r"(?<!`)(`{1,2})(?!`)[^`]+\1(?!`)")
 """Code inside a text. sentencex takes a mark behind which no blank follows for an opening quote."""
 _ENUMERATED = re.compile(r"(?<!\S)\(?\w{1,4}\.?\)(?=\s)")
