@@ -126,7 +126,7 @@ class TokenEnds:
 
     def before(self, position: IntArray) -> IntArray:
         """How many tokens of the batch end at or before each byte position."""
-        return np.searchsorted(self.end, position, side="right").astype(np.int64)
+        return np.searchsorted(self.end, position, side="right")
 
     def are_ends(self, position: IntArray) -> BoolArray:
         """Whether a token ends at each byte position (or nothing stands before it)."""

@@ -24,10 +24,17 @@ def chunk_ids(doc_id: str, role: str, texts: Iterable[str]) -> list[str]:
 def id_digests(doc_id: str, role: str, texts: Iterable[bytes]) -> Iterator[bytes]:
     """What the ids of one document's chunks are made of, in order: a sha256 each."""
     seen: dict[bytes, int] = {}
+    only: dict[int, bytes | None] = {}  # the only text of a length needs no look-up, which reads all of it
     base = hashlib.sha256(f"{doc_id}\0{role}\0".encode())
     for text in texts:
-        occurrence = seen.get(text, 0)
-        seen[text] = occurrence + 1
+        occurrence, length = 0, len(text)
+        if length not in only:
+            only[length] = text
+        else:
+            if (first := only[length]) is not None:
+                seen[first], only[length] = 1, None
+            occurrence = seen.get(text, 0)
+            seen[text] = occurrence + 1
         digest = base.copy()
         digest.update(text)
         digest.update(b"\0%d" % occurrence)

@@ -140,7 +140,7 @@ class Prefixes:
         self._add(paths, [self.repeated.context(self.batch, container) for _, container in keys])
 
     def _add(self, paths: Sequence[tuple[str, ...]], contexts: list[str]) -> None:
-        texts = [prefix_text(path, context) for path, context in zip(paths, contexts, strict=True)]
+        texts = list(map(prefix_text, paths, contexts))
         counts = self.counter.count(texts)
         tokens = counts.tolist()
         for index in np.flatnonzero(2 * counts > self.settings.max_tokens).tolist():

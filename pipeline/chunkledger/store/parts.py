@@ -34,8 +34,8 @@ _ENCODINGS = {"text": "DELTA_LENGTH_BYTE_ARRAY"}
 def part_content(batches: Iterable[pa.RecordBatch], schema: pa.Schema = SCHEMA) -> tuple[bytes, int]:
     """The bytes of a Parquet file that holds the batches, which have this schema, and its number of rows.
 
-    zstd at level 3 with DELTA_LENGTH_BYTE_ARRAY for the text was measured at 235 bytes a chunk, against 399 with
-    snappy and plain encoding.
+    zstd with DELTA_LENGTH_BYTE_ARRAY for the text was measured at 235 bytes a chunk, against 399 with snappy and plain
+    encoding. Level 3 makes a part 5 % smaller than level 2 and writing it takes a fifth longer.
     """
     sink = pa.BufferOutputStream()
     rows = 0
@@ -43,7 +43,7 @@ def part_content(batches: Iterable[pa.RecordBatch], schema: pa.Schema = SCHEMA) 
         sink,
         schema,
         compression="zstd",
-        compression_level=3,
+        compression_level=2,
         use_dictionary=_DICTIONARY,
         column_encoding=_ENCODINGS,
         write_page_index=True,
