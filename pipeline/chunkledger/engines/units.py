@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 from chunkledger.counting.counter import Engine
 from chunkledger.documents.reading import Read, documents_of
 from chunkledger.documents.sources import MAX_DOCUMENT_BYTES, Entry
+from chunkledger.engines.collector import paused_collector
 from chunkledger.engines.kept import kept_records, kept_texts
 from chunkledger.errors import ChunkledgerError
 from chunkledger.model import Finding, Status
@@ -129,6 +130,11 @@ def run_unit(unit: Unit, settings: Settings, out: str, engine: Engine = "toktok"
         out: root of the ledger.
         engine: whose tokenizer counts.
     """
+    with paused_collector():
+        return _run_unit(unit, settings, out, engine)
+
+
+def _run_unit(unit: Unit, settings: Settings, out: str, engine: Engine) -> PartInfo:
     gathered = _Gathered(settings, engine)
     if unit.work == "copied":
         batches = gathered.copied(unit)

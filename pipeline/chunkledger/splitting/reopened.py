@@ -26,8 +26,11 @@ from chunkledger.structure import kinds
 
 LEAST_LIMIT = 64
 """Below it a sentence is most of a chunk, and paragraphs that fit are too short to be worth a cut."""
-_EXCESS = 1.1
-"""Chunks of a stretch against the least possible number from which it is looked at."""
+_FULL, _FULLEST = 0.86, 0.96
+"""How full the chunks of a stretch may be for it to be looked at, and how full they may have to be with one less of
+them. Measured: where they are fuller, hardly ever is one saved."""
+_CHUNKS = 3
+"""Of so many chunks of a stretch one must have a paragraph that is long, else there is nothing to fill them with."""
 _LONG = 8
 """Of the limit, the part that a paragraph must have to be cut."""
 _PROBES = 12
@@ -57,11 +60,15 @@ def reopened(blocks: Blocks, active: Active, pieces: Pieces, ladder: Ladder, set
     borders = _borders(batch, pieces)
     stretch = _stretch_of(borders, pieces.own_start)
     counts = np.bincount(stretch, minlength=len(borders))
-    wasteful = counts > _EXCESS * _least_counts(stretch, pieces, ladder, settings)
+    most = settings.max_tokens * np.minimum(_FULL * counts, _FULLEST * (counts - 1))
+    wasteful = _tokens(stretch, pieces, ladder) <= most
     long = _long_paragraphs(blocks, borders, wasteful, ends, settings)
+    owner = _stretch_of(borders, blocks.start[long])
+    enough = (np.bincount(owner, minlength=len(counts)) * _CHUNKS >= counts)[owner]
+    long, owner = long[enough], owner[enough]
     if not len(long):
         return pieces
-    owner, document = _stretch_of(borders, blocks.start[long]), blocks.document[long]
+    document = blocks.document[long]
     here = np.zeros(len(borders), np.bool_)
     here[owner] = True
     anchored = replace(
@@ -133,14 +140,12 @@ def _fewer(pieces: Pieces, borders: IntArray, counts: IntArray) -> BoolArray:
     return result
 
 
-def _least_counts(stretch: IntArray, pieces: Pieces, ladder: Ladder, settings: Settings) -> IntArray:
-    """For each stretch the number of chunks that would hold its text and their prefixes if they were all full."""
+def _tokens(stretch: IntArray, pieces: Pieces, ladder: Ladder) -> IntArray:
+    """For each stretch the tokens of its text and of the prefixes of its chunks."""
     ends = ladder.ends
     sizes = ends.before(pieces.own_end) - ends.before(pieces.start)
     sizes += ladder.prefixes.token_count(pieces.start, pieces.document)
-    tokens = np.bincount(stretch, weights=sizes).astype(np.int64)
-    result: IntArray = -(-tokens // settings.max_tokens)
-    return result
+    return np.bincount(stretch, weights=sizes).astype(np.int64)
 
 
 def _long_paragraphs(
