@@ -141,6 +141,14 @@ def test_work_grows_with_the_length_and_not_with_its_square(monkeypatch: pytest.
         ("See Eq. 4 and approx. 10 more. Done.", ["See Eq. 4 and approx. 10 more.", "Done."]),
         ("3. Hold the lid. Turn it.", ["3. Hold the lid.", "Turn it."]),
         (
+            "the loan was amended in 2003. the rate, e.g. 13 %, was kept (see note 5.). it ends in 2009.",
+            [
+                "the loan was amended in 2003.",
+                "the rate, e.g. 13 %, was kept (see note 5.).",
+                "it ends in 2009.",
+            ],
+        ),
+        (
             "Use io.TextIOWrapper. See https://a.b/?Q=1!Foo too.",
             ["Use io.TextIOWrapper.", "See https://a.b/?Q=1!Foo too."],
         ),
@@ -167,3 +175,27 @@ def test_what_only_looks_like_an_end_is_none(text: str, sentences: list[str]) ->
 def test_enumerations_and_abbreviations_are_not_parted_from_what_they_belong_to(text: str) -> None:
     """What may be the end of a sentence, but more likely is none, is not cut."""
     assert sentence_spans(text) == [(0, len(text))]
+
+
+LONG = "It rained on the first day, and on the second, and nobody of us had thought of taking a coat along."
+
+
+@pytest.mark.parametrize(
+    "sentences",
+    [
+        ["He said: \u201cWe went.", LONG, LONG, "So we came back.\u201d", "Nobody laughed."],
+        ["[{'role': 'user', 'content': 'Why?", LONG, "Tell me.', 'id': 1}, {'content': \"Well.", f'{LONG}"}}]'],
+        ["We went (by train.", LONG, f"{LONG})", "Nobody laughed."],
+        [f"{LONG[:-1]}: {LONG}", f"(The rest. {LONG} That is short.)"],
+    ],
+)
+def test_long_quotations_and_brackets_end_sentences_too(sentences: list[str]) -> None:
+    """What is short stays whole; a long one may be cut, and what opens it stays with what it opens."""
+    text = " ".join(sentences)
+    assert [text[start:end] for start, end in sentence_spans(text)] == sentences
+
+
+def test_short_quotations_and_brackets_stay_whole() -> None:
+    """Two short questions in one pair of marks are not parted."""
+    text = 'She asked: "Why? Who knows?" So we left (at ten. Or so).'
+    assert [text[start:end] for start, end in sentence_spans(text)] == [text[:28], text[29:]]

@@ -6,6 +6,7 @@ The only module that knows sentencex, Wikimedia's rule-based splitter.
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 from sentencex import get_sentence_boundaries
 
@@ -19,6 +20,7 @@ _SCRIPTS = (
     ("th", re.compile("[\u0e00-\u0e7f]")),
 )
 _OPENING = "\"'\u201c\u2018\u00ab([*_~<"
+_GOES_ON = frozenset(",;:)]}")
 _STOP = re.compile("[.?!][^\\s.?!\u3002\uff01\uff1f]{0,4}$")
 """A stop of Latin scripts, perhaps with closing marks behind it: a blank must follow, else it is none."""
 _UNFINISHED = re.compile(r"[.?!]`+$|^\(?(?:\d{1,3}|[A-Za-z])[.)]$|^(?:[^\s.]{1,8}\.\s*)+$")
@@ -30,6 +32,10 @@ _ENUMERATED = re.compile(r"(?<!\S)\(?\w{1,4}\.?\)(?=\s)")
 """What counts the parts of a sentence or a list: (a), 2). Between two of them sentencex finds no end."""
 _MARK = re.compile(r"[(\[]?\w{1,4}[)\]]\s+")
 """The same where a sentence starts."""
+_QUOTE = re.compile("(?<!\\w)[\"'\u201c\u2018\u00ab]|[\"'\u201d\u2019\u00bb](?!\\w)|[()\\[\\]{}]")
+_OPENED = re.compile("(?<=\\s)[\"'\u201c\u2018\u00ab(\\[{]+\\s*\\Z")
+_LONG_QUOTATION = 200
+"""Characters of a sentence from which the ends in its quotations and brackets count as well: sentencex finds none."""
 _NUMERAL_BEHIND = re.compile(r"[.?!][\"'\u201d\u2019)\]]*(\s+)\(?\d{1,3}[.)]$")
 """What may be an end, with a numeral behind it."""
 _REFERENCE = re.compile(
@@ -65,9 +71,10 @@ def language_of(text: str) -> str:
 def sentence_spans(text: str, language: str | None = None) -> list[tuple[int, int]]:
     """Start and end of each sentence, in code points, blanks around it left out.
 
-    What sentencex takes for an end is none where no blank follows `.`, `?` or `!`, where a lower-case letter follows,
-    where the mark stands in code ("the dot `.` matches"), behind a lone numeral, and between a short word and a figure
-    ("Eq. 4"): a cut there would be mid-sentence, while a missed end only means that the next one is taken.
+    What sentencex takes for an end is none where no blank follows `.`, `?` or `!`, where a comma or a lower-case letter
+    follows (unless every sentence starts with one), where the mark stands in code ("the dot `.` matches"), behind a
+    lone numeral, and between a short word and a figure ("Eq. 4"): a cut there would be mid-sentence, while a missed end
+    only means that the next one is taken.
 
     A long text is split window by window, each from the start of the last sentence of the one before, because
     sentencex takes time that grows with the square of the length: 15 s for 200,000 Chinese characters in one line.
@@ -99,10 +106,12 @@ def sentence_spans(text: str, language: str | None = None) -> list[tuple[int, in
 
 def _joined(text: str, rules: str, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
     joined = spans[:1]
+    has_capitals = any(_first_letter(text[start : start + _TAIL]).isupper() for start, _ in spans)
     for start, end in spans[1:]:
         before = joined[-1]
         end_of_before, start_of_next = text[max(before[0], before[1] - _TAIL) : before[1]], text[start : start + _TAIL]
-        if _goes_on(end_of_before, start_of_next, together=start == before[1]):
+        small = has_capitals and _first_letter(start_of_next).islower()
+        if small or _goes_on(end_of_before, start_of_next, together=start == before[1]):
             joined[-1] = before[0], end
         elif numeral := _numeral_behind_end(end_of_before, rules):
             base = before[1] - len(end_of_before)
@@ -126,26 +135,48 @@ def _numeral_behind_end(before: str, rules: str) -> tuple[int, int] | None:
 
 def _goes_on(before: str, after: str, *, together: bool) -> bool:
     """Whether the sentence that seems to end with `before` goes on with `after`, which may follow without a blank."""
-    if together and _STOP.search(before):
+    if (together and _STOP.search(before)) or _first_letter(after) in _GOES_ON:
         return True
-    mark = _MARK.match(after)
-    first = (after[mark.end() :] if mark else after).lstrip(_OPENING)[:1]
-    if first.islower() or _UNFINISHED.search(before):
+    if _UNFINISHED.search(before):
         return True
-    return first.isdigit() and _ABBREVIATED.search(before) is not None
+    return _first_letter(after).isdigit() and _ABBREVIATED.search(before) is not None
+
+
+def _first_letter(sentence: str) -> str:
+    """The letter or digit that a sentence starts with, behind opening marks and the "(a)" of an enumeration."""
+    mark = _MARK.match(sentence)
+    return (sentence[mark.end() :] if mark else sentence).lstrip(_OPENING)[:1]
 
 
 def _window_spans(text: str, rules: str) -> list[tuple[int, int]]:
-    spans: list[tuple[int, int]] = []
     masked = text
     for hidden, sign in ((_CODE, "`"), (_ENUMERATED, ")")):
         if sign in text:
             masked = hidden.sub(lambda found: "X" * len(found[0]), masked)
-    for found in get_sentence_boundaries(rules, masked):
-        start, end = found["start_index"], found["end_index"]
-        piece = text[start:end]
-        kept = piece.strip()
-        if kept:
-            first = start + len(piece) - len(piece.lstrip())
-            spans.append((first, first + len(kept)))
-    return spans
+    spans: list[tuple[int, int]] = []
+    for start, end in _boundaries(masked, rules):
+        spans.append((start, end))
+        if end - start > _LONG_QUOTATION and _QUOTE.search(text, start, end):
+            spans[-1:] = _within_quotations(text, masked, start, end, rules)
+    return [span for first, last in spans for span in _stripped(text, first, last)]
+
+
+def _within_quotations(text: str, masked: str, start: int, end: int, rules: str) -> list[tuple[int, int]]:
+    """The sentences of a span, its quotation marks and brackets left out; one that opens belongs to what follows."""
+    unquoted = _QUOTE.sub(" ", masked[start:end])
+    ends = [start + last for _, last in _boundaries(unquoted, rules)]
+    opened = [_OPENED.search(text, max(start, last - _TAIL), last) for last in ends[:-1]]
+    borders = [start, *(mark.start() if mark else last for mark, last in zip(opened, ends, strict=False)), end]
+    return list(pairwise(borders))
+
+
+def _boundaries(text: str, rules: str) -> list[tuple[int, int]]:
+    return [(found["start_index"], found["end_index"]) for found in get_sentence_boundaries(rules, text)]
+
+
+def _stripped(text: str, start: int, end: int) -> list[tuple[int, int]]:
+    """The span without the blanks around it, if anything is left."""
+    piece = text[start:end]
+    kept = piece.strip()
+    first = start + len(piece) - len(piece.lstrip())
+    return [(first, first + len(kept))] if kept else []
