@@ -15,10 +15,11 @@ from hypothesis import settings as hypothesis_settings
 from chunkledger import Chunk, Settings, chunk_text
 from chunkledger.counting.counter import Counter, counter_for
 from chunkledger.documents.batch import joined
-from chunkledger.model import IntArray
+from chunkledger.model import Format, IntArray
 from chunkledger.records.chunk_batch import chunk_batch
 from chunkledger.splitting.split import split
 from chunkledger.structure.blocks import blocks_of
+from ledgers import prose
 from markdown_texts import FAMILY, all_settings, document, markdown_texts
 from recounting import tokens
 
@@ -227,6 +228,21 @@ def test_prose_over_the_limit_is_cut_at_sentences() -> None:
     found = parts(" ".join(sentences), 22)
     assert [part[-1] for part in found] == ["."] * len(found)
     assert " ".join(found) == " ".join(sentences)
+
+
+@pytest.mark.parametrize("format_name", ["markdown", "plain"])
+def test_lines_that_are_paragraphs_are_cut_between_rather(format_name: Format) -> None:
+    """Where each line holds some sentences, their ends at a line's end are the better places; else they are not."""
+    lines = [prose(count, "fee") for count in (6, 8, 9, 7)]
+    settings = Settings(encoding="cl100k_base", max_tokens=200)
+
+    def ends(text: str) -> list[int]:
+        found = chunk_text(text, settings, format=format_name, doc_id="a")
+        return [chunk.text.count(".") for chunk in found]
+
+    assert ends("\n".join(lines)) == [14, 16]
+    assert ends(" ".join(lines)) == [15, 15]
+    assert ends(" ".join(lines).replace(". ", ".\n")) == [15, 15]
 
 
 def test_a_sentence_over_the_limit_is_cut_at_clauses_then_words() -> None:

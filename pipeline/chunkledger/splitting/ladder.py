@@ -36,6 +36,10 @@ _ATOMS = {"markdown": inline_atoms, "rst": rst_inline_atoms}
 _COARSE, _FINE = 64, 32
 """Most cut points kept in a limit's worth of tokens: of lines and sentences, and of words and graphemes."""
 
+_OF_SENTENCES = (strengths.TEXT_LINE, strengths.SENTENCE)
+_SENTENCES_OF_LINE = 1.5
+"""Sentences for each line of a paragraph from which its lines count as paragraphs."""
+
 Point = tuple[int, int]
 """A cut point: byte, strength."""
 
@@ -121,7 +125,7 @@ class Ladder:
             pieces = self._too_big(starts, ends, document, limit)
             if not pieces:
                 break
-        self.sentences.extend(place for place, strength in found if strength == strengths.SENTENCE)
+        self.sentences.extend(place for place, strength in found if strength in _OF_SENTENCES)
         return sorted(found)
 
     def _too_big(self, starts: list[int], ends: list[int], document: int, limit: int) -> list[tuple[int, int]]:
@@ -136,13 +140,17 @@ class Ladder:
         return [(starts[index], ends[index]) for index in np.flatnonzero(over).tolist()]
 
     def _thinned(self, start: int, points: Points, bucket: int) -> Points:
-        """The last point of each `bucket` tokens from `start`: more choice would cost time and gain nothing."""
+        """The strongest point of each `bucket` tokens from `start`, of equal ones the last.
+
+        More choice would cost time and gain nothing.
+        """
         if len(points.place) < 2:
             return points
         tokens = self.ends.before(points.place)
         tokens -= self.ends.before(np.array([start], np.int64))
         tokens //= bucket
-        return points.where(np.append(np.flatnonzero(np.diff(tokens)), len(tokens) - 1))
+        order = np.lexsort((points.place, -points.strength, tokens))
+        return points.where(np.sort(order[np.append(np.flatnonzero(np.diff(tokens[order])), len(tokens) - 1)]))
 
     def points(self, places: IntArray, start: int, strength: int) -> Points:
         """A cut point for each unit whose text starts there: the start of its line, where nothing else is on it.
@@ -242,14 +250,24 @@ def _sentences_and_code_lines(ladder: Ladder, start: int, end: int, document: in
 def sentence_places(ladder: Ladder, start: int, end: int, document: int) -> list[int]:
     """Where sentences start strictly inside the span, in its paragraphs, ascending."""
     points = _sentences_and_code_lines(ladder, start, end, document)
-    found: list[int] = points.place[points.strength == strengths.SENTENCE].tolist()
+    found: list[int] = points.place[np.isin(points.strength, _OF_SENTENCES)].tolist()
     return found
 
 
 def _sentences(ladder: Ladder, start: int, end: int) -> Points:
+    """Sentences, those at the start of a line stronger where each line seems to be a paragraph.
+
+    Wrapped text has few sentences that start a line, and text with a line for each sentence has no more than lines.
+    """
     text = ladder.batch.data[start:end].decode()
     starts = np.array([first for first, _ in sentence_spans(text)], np.int64)
-    return ladder.points(inner_bytes(text, starts, start), start, strengths.SENTENCE)
+    points = ladder.points(inner_bytes(text, starts, start), start, strengths.SENTENCE)
+    lines = ladder.batch.line_starts
+    lines = lines[np.searchsorted(lines, start, side="right") : np.searchsorted(lines, end, side="left")]
+    at_line = np.isin(points.place, lines)
+    if 0 < len(lines) <= 2 * at_line.sum() and len(starts) >= _SENTENCES_OF_LINE * (len(lines) + 1):
+        points.strength[at_line] = strengths.TEXT_LINE
+    return points
 
 
 def _lines(ladder: Ladder, start: int, end: int, document: int) -> Points:

@@ -21,13 +21,17 @@ INNER = 11
 """Between two blocks inside one list item, quote or footnote."""
 ROW = 12
 CODE_GROUP = 13
-SENTENCE = 14
-LINE = 15
-CLAUSE = 16
-WORD = 17
-GRAPHEME = 18
+TEXT_LINE = 14
+"""Between two lines of a paragraph whose lines are paragraphs themselves; a sentence ends there, too."""
+SENTENCE = 15
+LINE = 16
+CLAUSE = 17
+WORD = 18
+GRAPHEME = 19
 
-PRICES = np.array([0.0, 0.0, 0.02, 0.04, 0.06, 0.08, 0.1, 0.1, 0.16, 0.24, 0.5, 0.6, 0.5, 0.5, 0.4, 0.6, 0.8, 1.2, 3.0])
+PRICES = np.array(
+    [0.0, 0.0, 0.02, 0.04, 0.06, 0.08, 0.1, 0.1, 0.16, 0.24, 0.5, 0.6, 0.5, 0.5, 0.24, 0.4, 0.6, 0.8, 1.2, 3.0]
+)
 """Price of a cut of each strength. Those of sentences and below count only where something had to be opened."""
 
 DEPTH_PRICE = 0.05
@@ -36,7 +40,7 @@ DEPTH_PRICE = 0.05
 INTRO_PRICE = 0.3
 """What parting a line that ends in `:` from what it introduces adds."""
 
-_KIND_OF_STRENGTH = np.array([0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 2, 1, 3, 4, 5, 5, 5, 5, 5], np.int64)
+_KIND_OF_STRENGTH = np.array([0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 2, 1, 3, 4, 5, 5, 5, 5, 5, 5], np.int64)
 
 
 def boundary_kinds(strength: CodeArray) -> IntArray:
