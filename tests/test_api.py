@@ -17,7 +17,7 @@ from chunkledger.records.schema import COLUMNS
 from markdown_texts import all_settings, texts
 
 
-@hypothesis_settings(deadline=None, max_examples=30)
+@hypothesis_settings(max_examples=30)
 @given(texts, all_settings())
 def test_chunk_text_gives_the_records_of_a_ledger(text: str, settings: Settings) -> None:
     """The chunks of a text are the records that `chunk_batch` makes of it."""

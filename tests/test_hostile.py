@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given
+from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
@@ -35,7 +35,7 @@ from recounting import tokens
 
 EVERY = KINDS | LARGE
 ENCODINGS = ("cl100k_base", "o200k_base")
-untimed = hypothesis_settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.too_slow])
+many = hypothesis_settings(max_examples=40)
 plain_or_not = st.sampled_from([False, False, True])
 
 
@@ -95,7 +95,7 @@ def test_tiktoken_counts_any_run_of_blanks(make: Callable[[int], str], encoding:
     assert reference_counts(texts, encoding).tolist() == fast.count_batch(texts, encoding)
 
 
-@untimed
+@many
 @given(
     st.text(st.sampled_from("   \t\n\r\u00a0\u3000\u2028\x0b\x1c\x85a7./'s!\u0301漢"), max_size=30),
     st.sampled_from([2, 3]),
@@ -120,14 +120,14 @@ def test_a_title_without_end_is_cut(length: int, kept: str) -> None:
     assert rows[-1]["heading_path"] == [kept]
 
 
-@untimed
+@many
 @given(hostile_texts, all_settings(), plain_or_not)
 def test_hostile_texts_at_random(text: str, settings: Settings, plain: bool) -> None:
     """Hostile fragments among ordinary Markdown keep every law under all settings."""
     assert bool(checked_rows(text, settings, plain=plain)) == bool(text.strip())
 
 
-@untimed
+@many
 @given(hostile_bytes, all_settings(), plain_or_not)
 def test_hostile_bytes_at_random(raw: bytes, settings: Settings, plain: bool) -> None:
     """A file of any bytes is refused with an offset, or keeps every law."""

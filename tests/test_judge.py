@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given
+from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 
 from chunkledger import Settings, chunk_text
@@ -182,7 +182,7 @@ def test_command(tmp_path: Path) -> None:
     assert [found[name] for name in names] == [1, 1, 1, 100.0, 100.0, 100.0, 100.0]
 
 
-@hypothesis_settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@hypothesis_settings(max_examples=60)
 @given(markdown_texts)
 def test_innermost_is_the_last_that_has_the_character(text: str) -> None:
     """Which block is the innermost at a character is what a look through all of them finds."""

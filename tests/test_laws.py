@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 import regex
-from hypothesis import HealthCheck, given
+from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
@@ -24,7 +24,7 @@ from recounting import block_by_hand, defused_by_hand, merged_by_hand, tokens
 
 Row = dict[str, Any]
 
-many = hypothesis_settings(deadline=None, max_examples=100, suppress_health_check=[HealthCheck.too_slow])
+many = hypothesis_settings(max_examples=100)
 some = hypothesis_settings(many, max_examples=40)
 plain_or_not = st.sampled_from([False, False, False, True])
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from deltalake import DeltaTable
-from hypothesis import HealthCheck, given
+from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 
 from chunkledger import Settings, SettingsError, ingest, open_ledger, verify
@@ -22,7 +22,7 @@ from ledgers import SAMPLE_CORPUS, cli, names_below, sections, write
 from markdown_texts import all_settings, document, texts
 
 Row = dict[str, Any]
-many = hypothesis_settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+many = hypothesis_settings(max_examples=60)
 BOTH = Settings(
     max_tokens=120, overlap_tokens=20, parent_tokens=400, encoding="cl100k_base", further_encodings=("o200k_base",)
 )

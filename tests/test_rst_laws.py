@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import regex
-from hypothesis import HealthCheck, given
+from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
@@ -19,7 +19,7 @@ from rst_texts import rst_texts
 
 Row = dict[str, Any]
 
-many = hypothesis_settings(deadline=None, max_examples=100, suppress_health_check=[HealthCheck.too_slow])
+many = hypothesis_settings(max_examples=100)
 
 
 def rows_of(text: str, settings: Settings) -> list[Row]:

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 import regex
 from hypothesis import given
-from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from chunkledger.counting.counter import counter_for
@@ -16,7 +15,6 @@ from chunkledger.counting.vocabulary import VOCABULARIES, reference_encoding
 from markdown_texts import odd_texts, texts
 from recounting import tokens
 
-untimed = hypothesis_settings(deadline=None, max_examples=100)
 encodings = st.sampled_from(sorted(VOCABULARIES))
 any_texts = st.lists(
     texts | odd_texts | st.text(st.characters(exclude_categories=["Cs"])) | st.text("a' \n\r\t/.1ſ漢🙂\u00a0"),
@@ -24,7 +22,6 @@ any_texts = st.lists(
 )
 
 
-@untimed
 @given(any_texts, encodings)
 def test_counts_are_those_of_tiktoken(several: list[str], encoding: str) -> None:
     """The fast and the slow counter count every text as tiktoken's `encode_ordinary` does."""
@@ -33,7 +30,6 @@ def test_counts_are_those_of_tiktoken(several: list[str], encoding: str) -> None
     assert counter_for(encoding, "tiktoken").count(several).tolist() == expected
 
 
-@untimed
 @given(any_texts, encodings)
 def test_ids_are_those_of_tiktoken(several: list[str], encoding: str) -> None:
     """The ids of all texts are those of `encode_ordinary`, one text behind the other, with where each starts."""
@@ -43,7 +39,6 @@ def test_ids_are_those_of_tiktoken(several: list[str], encoding: str) -> None:
         assert [ids[first:last].tolist() for first, last in pairwise(offsets.tolist())] == expected
 
 
-@untimed
 @given(any_texts, encodings)
 def test_token_ends_are_where_tokens_end(several: list[str], encoding: str) -> None:
     """Every token ends where the bytes of the tokens up to it end, over all texts joined."""
@@ -55,7 +50,6 @@ def test_token_ends_are_where_tokens_end(several: list[str], encoding: str) -> N
         assert ends.end.tolist() == expected
 
 
-@untimed
 @given(any_texts, st.data())
 def test_before_counts_the_tokens_that_have_ended(several: list[str], data: st.DataObject) -> None:
     """`before` counts the tokens that end at or before a byte; `are_ends` says whether one ends there."""

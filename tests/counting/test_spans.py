@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import numpy as np
-from hypothesis import HealthCheck, example, given
+from hypothesis import example, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
@@ -16,7 +16,7 @@ from chunkledger.documents.batch import joined
 from markdown_texts import document, odd_texts, texts
 from recounting import tokens
 
-untimed = hypothesis_settings(deadline=None, max_examples=150, suppress_health_check=[HealthCheck.too_slow])
+many = hypothesis_settings(max_examples=150)
 encodings = st.sampled_from(sorted(VOCABULARIES))
 line_texts = st.text(st.sampled_from("ab.):=/ \n\n\r\t\u00a0\u3000\x0c\x1c漢é'1"), max_size=80)
 
@@ -34,7 +34,7 @@ def spans_of(draw: st.DrawFn, text: str) -> list[tuple[int, int]]:
     return found
 
 
-@untimed
+@many
 @given(texts | odd_texts | line_texts, encodings, st.data())
 def test_span_tokens_are_those_of_the_string(text: str, encoding: str, data: st.DataObject) -> None:
     """The tokens of a span, and of the span with a newline, are those of the string alone."""
@@ -49,7 +49,7 @@ def test_span_tokens_are_those_of_the_string(text: str, encoding: str, data: st.
     assert line_counts.tolist() == [tokens(text[first:last] + "\n", encoding) for first, last in spans]
 
 
-@untimed
+@many
 @given(texts | line_texts, encodings)
 @example("a.\n/b", "o200k_base")
 @example("a\r\rb", "cl100k_base")

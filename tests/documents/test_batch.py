@@ -7,7 +7,7 @@ import re
 import sys
 from itertools import pairwise
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from chunkledger.documents.batch import EXOTIC_BLANKS, joined
@@ -30,7 +30,6 @@ def _line_starts(bodies: list[str]) -> list[int]:
     return found
 
 
-@settings(deadline=None)
 @given(texts)
 def test_batch_is_the_documents_end_to_end(bodies: list[str]) -> None:
     """The bytes between two starts are one document's text, and nothing lies between documents."""
@@ -40,14 +39,12 @@ def test_batch_is_the_documents_end_to_end(bodies: list[str]) -> None:
     assert (cut, bounds[-1]) == (bodies, len("".join(bodies).encode()))
 
 
-@settings(deadline=None)
 @given(texts)
 def test_lines_start_behind_every_kind_of_line_end(bodies: list[str]) -> None:
     """Line starts are those that a regular expression finds in each document."""
     assert joined(_documents(bodies)).line_starts.tolist() == _line_starts(bodies)
 
 
-@settings(deadline=None)
 @given(texts)
 def test_exotic_blanks_are_noticed(bodies: list[str]) -> None:
     """Every blank that is neither space, tab, newline nor carriage return is found where it starts."""
@@ -58,7 +55,6 @@ def test_exotic_blanks_are_noticed(bodies: list[str]) -> None:
     assert joined(_documents(bodies)).exotic_blanks.tolist() == places
 
 
-@settings(deadline=None)
 @given(texts)
 def test_bytes_that_go_on_a_character_are_known(bodies: list[str]) -> None:
     """They are those at which the UTF-8 bytes can't be parted."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from chunkledger.documents.decoding import REPLACEMENT, UndecodableError, decoded, repaired
@@ -94,7 +94,6 @@ def test_source_encoding_that_does_not_fit_is_undecodable() -> None:
         decoded("\ufeffa".encode("utf-32-le"))
 
 
-@settings(deadline=None)
 @given(st.text())
 def test_utf8_comes_back_but_for_what_cannot_be_stored(text: str) -> None:
     """Every character that can be stored is where it was."""
@@ -102,7 +101,6 @@ def test_utf8_comes_back_but_for_what_cannot_be_stored(text: str) -> None:
     assert decoded(b"\xef\xbb\xbf" + text.encode("utf-8", "surrogatepass"))[0] == expected
 
 
-@settings(deadline=None)
 @given(st.binary(), st.sampled_from([None, "cp1252", "utf-16-le", "iso2022_jp", "utf-7", "hz", "gb18030", "utf-32"]))
 def test_any_bytes_are_text_or_undecodable(raw: bytes, codec: str | None) -> None:
     """There is no third outcome, and the text is always storable."""
@@ -114,7 +112,6 @@ def test_any_bytes_are_text_or_undecodable(raw: bytes, codec: str | None) -> Non
     assert replaced <= text.count(REPLACEMENT)
 
 
-@settings(deadline=None)
 @given(st.text(st.characters(codec=None) | st.sampled_from(sorted(UNSTORABLE))))
 def test_repair_keeps_every_offset(text: str) -> None:
     """Repairing changes no length, and counts what it changed."""

@@ -6,7 +6,7 @@ import fnmatch
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from chunkledger.documents.globs import Glob, may_begin
@@ -28,7 +28,6 @@ def test_same_files_as_pathlib(tmp_path: Path, pattern: str) -> None:
     assert {name for name in NAMES if Glob(pattern).matches(name)} == found
 
 
-@settings(deadline=None)
 @given(st.lists(st.sampled_from(["**", "*", "x", "?", "a*"]), min_size=1, max_size=6), st.sampled_from(NAMES))
 def test_folder_of_a_match_may_hold_it(parts: list[str], name: str) -> None:
     """No folder that leads to a file that matches is passed over."""
@@ -47,7 +46,6 @@ globs = st.lists(st.sampled_from(["*", "?", "[ab]", "[!a]", "[]a]", "[", "a", "b
 paths = st.text("ab/]", max_size=6)
 
 
-@settings(deadline=None)
 @given(globs, paths, paths)
 def test_what_matches_may_begin(glob: str, prefix: str, rest: str) -> None:
     """No beginning of a match is refused."""

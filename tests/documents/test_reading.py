@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from chunkledger import Settings
@@ -105,7 +105,6 @@ def test_file_that_grew_over_the_limit_fails(tmp_path: Path) -> None:
     assert read(entry, longest=101).document is not None
 
 
-@settings(deadline=None)
 @given(st.binary(max_size=200) | st.text(max_size=100).map(lambda text: text.encode("utf-8", "surrogatepass")))
 def test_any_bytes_are_a_document_or_a_finding(raw: bytes) -> None:
     """Reading never raises, and gives a document exactly where it does not say that there is none."""

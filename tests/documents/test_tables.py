@@ -563,7 +563,7 @@ def test_table_that_is_none_fails_as_a_whole(tmp_path: Path, content: bytes | pa
     assert told.startswith(reason)
 
 
-@settings(deadline=None, max_examples=100, derandomize=True)
+@settings(max_examples=100, derandomize=True)
 @given(st.integers(0, 4000), st.binary(min_size=1, max_size=8))
 def test_damaged_parquet_is_a_finding_or_other_rows(place: int, damage: bytes) -> None:
     """Damage anywhere in the file raises nothing.

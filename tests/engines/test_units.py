@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from chunkledger import Settings
@@ -29,7 +29,6 @@ def _sample() -> list[Entry]:
     return listed([source_of(str(SAMPLE_CORPUS))], Selection()).entries
 
 
-@settings(deadline=None)
 @given(sizes)
 def test_units_hold_every_document_once_and_in_order(of_sizes: list[int]) -> None:
     """Nothing is lost between units, and they are numbered as they come."""
@@ -39,7 +38,6 @@ def test_units_hold_every_document_once_and_in_order(of_sizes: list[int]) -> Non
     assert [(unit.run, unit.number) for unit in units] == [(3, number) for number in range(len(units))]
 
 
-@settings(deadline=None)
 @given(sizes)
 def test_units_are_neither_tiny_nor_huge(of_sizes: list[int]) -> None:
     """A unit is at most 64 MB, or one document; two neighbours together are more than 4 MB."""

@@ -7,13 +7,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import toktok
-from hypothesis import settings
 
 from chunkledger.packer import TEMPLATES, Packed, render_block
 
 Row = dict[str, Any]
 
-untimed = settings(deadline=None)
 """For properties: a slow machine must not fail them (and the first recount loads a vocabulary)."""
 
 SAMPLES = (

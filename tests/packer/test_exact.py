@@ -46,7 +46,7 @@ def _rows(documents: list[str], made: Settings) -> list[Row]:
     return rows
 
 
-@settings(deadline=None, max_examples=400)
+@settings(max_examples=400)
 @given(st.lists(texts, min_size=1, max_size=3), settings_made, st.randoms(use_true_random=False), st.data())
 def test_used_tokens_are_those_of_the_prompt(
     documents: list[str], made: Settings, choose: random.Random, data: st.DataObject
@@ -73,7 +73,7 @@ def test_used_tokens_are_those_of_the_prompt(
     assert packed.used_tokens <= slot or (len(packed.chunk_ids) == 1 and not packed.blocks[0].truncated)
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(texts, settings_made)
 def test_neighbours_give_the_document_back(text: str, made: Settings) -> None:
     """A block of neighbours shows the slice of the document, what they share once, and costs what the formula says."""

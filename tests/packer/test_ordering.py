@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chunkledger.packer import ORDERS, Packed, order, pack
-from packer.builders import Row, row, rows, untimed
+from packer.builders import Row, row, rows
 
 
 def _packed(hits: list[Row]) -> Packed:
@@ -29,7 +29,6 @@ hit_lists = st.lists(
 )
 
 
-@untimed
 @given(hit_lists, st.sampled_from(sorted(ORDERS)), st.sampled_from(sorted(ORDERS)))
 def test_order_changes_neither_membership_nor_cost(hits: list[Row], how: str, before: str) -> None:
     """Every order holds the same blocks at the same cost, whatever the order was before."""
@@ -40,7 +39,6 @@ def test_order_changes_neither_membership_nor_cost(hits: list[Row], how: str, be
     assert ordered == order(packed, how)
 
 
-@untimed
 @given(hit_lists)
 def test_rank_is_the_order_of_packing(hits: list[Row]) -> None:
     """`rank` is the order that pack gives, and undoes every other."""
@@ -48,7 +46,6 @@ def test_rank_is_the_order_of_packing(hits: list[Row]) -> None:
     assert order(order(packed, "edges"), "rank") == packed
 
 
-@untimed
 @given(st.integers(min_value=0, max_value=40))
 def test_edges_have_the_best_outside(count: int) -> None:
     """Going from the edges inwards, left and right in turn, gives the ranking."""
@@ -72,7 +69,6 @@ def test_edges_for_even_and_odd(count: int, expected: list[str]) -> None:
     assert _names(order(_packed(rows(*[20] * count)), "edges")) == expected
 
 
-@untimed
 @given(hit_lists)
 def test_documents_follow_their_best_rank(hits: list[Row]) -> None:
     """The blocks of a document stand together, and documents come by their best rank."""

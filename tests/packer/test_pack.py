@@ -38,7 +38,7 @@ def _packed(hits: list[Row], slot: int, options: Options) -> Packed:
     )
 
 
-@settings(deadline=None, max_examples=2_000)
+@settings(max_examples=2_000)
 @given(rankings, slots, options_made)
 def test_pack_is_what_the_rules_say(hits: list[Row], slot: int, options: Options) -> None:
     """Blocks, costs, cuts and every figure of the log are those of the model."""
@@ -52,7 +52,7 @@ def test_pack_is_what_the_rules_say(hits: list[Row], slot: int, options: Options
     assert {name: found[name] for name in expected if name != "block_list"} | {"block_list": blocks} == expected
 
 
-@settings(deadline=None, max_examples=500)
+@settings(max_examples=500)
 @given(rankings, slots, options_made)
 def test_slot_is_never_exceeded_but_by_the_floor(hits: list[Row], slot: int, options: Options) -> None:
     """More than the slot is used only by rank 1, whole and alone."""
@@ -61,7 +61,7 @@ def test_slot_is_never_exceeded_but_by_the_floor(hits: list[Row], slot: int, opt
     assert packed.used_tokens <= slot or (alone and not packed.blocks[0].truncated)
 
 
-@settings(deadline=None, max_examples=500)
+@settings(max_examples=500)
 @given(rankings, slots, options_made)
 def test_every_hit_is_accounted_for(hits: list[Row], slot: int, options: Options) -> None:
     """Offered hits are packed, skipped, duplicates or not reached; the sums of the log are those of the blocks."""
@@ -72,7 +72,7 @@ def test_every_hit_is_accounted_for(hits: list[Row], slot: int, options: Options
     assert len(set(packed.chunk_ids)) == len(packed.chunk_ids) == log.packed
 
 
-@settings(deadline=None, max_examples=500)
+@settings(max_examples=500)
 @given(rankings, slots, options_made)
 def test_rank_1_is_always_shown(hits: list[Row], slot: int, options: Options) -> None:
     """The best block shows the hit at rank 1, itself or within a chunk that holds it."""

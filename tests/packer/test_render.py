@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from chunkledger.packer import ORDERS, Packed, order, pack, render
 from chunkledger.packer.render import TRUNCATION_MARKER
-from packer.builders import SAMPLES, Row, chunk_text, counted_rows, recount, row, untimed
+from packer.builders import SAMPLES, Row, chunk_text, counted_rows, recount, row
 
 ENCODINGS = ("cl100k_base", "o200k_base")
 HEADINGS: tuple[list[str], ...] = ([], ["Rates", "2026 & later"], ["中文 <b>"], ["/root"], ['"quoted"\n'])
@@ -28,7 +28,6 @@ def _made(texts: list[str], encoding: str, template: str) -> list[Row]:
     return counted_rows(texts, encoding, template, headings=HEADINGS, contexts=CONTEXTS)
 
 
-@untimed
 @given(text_lists, encodings, templates, orders)
 def test_used_tokens_are_those_of_the_prompt(texts: list[str], encoding: str, template: str, how: str) -> None:
     """The sum of cached counts is the count of the whole rendered string, in every order."""
@@ -36,7 +35,6 @@ def test_used_tokens_are_those_of_the_prompt(texts: list[str], encoding: str, te
     assert packed.used_tokens == recount(render(packed), encoding)
 
 
-@untimed
 @given(text_lists, encodings, templates, st.data())
 def test_used_tokens_are_exact_where_hits_are_skipped_or_cut(
     texts: list[str], encoding: str, template: str, data: st.DataObject
@@ -48,7 +46,6 @@ def test_used_tokens_are_exact_where_hits_are_skipped_or_cut(
     assert packed.used_tokens == recount(render(packed), encoding)
 
 
-@untimed
 @given(chunk_texts.filter(lambda text: "\n" in text), encodings, templates)
 def test_every_cut_is_exact(text: str, encoding: str, template: str) -> None:
     """Rank 1 cut at any of its boundaries has the cached count, with the blocks after it."""

@@ -13,7 +13,6 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from chunkledger.packer import Slot, SlotError, ceiling
-from packer.builders import untimed
 
 TERMS = ("system", "tools", "history", "question", "reserved_output", "framing")
 small = st.integers(min_value=0, max_value=10_000)
@@ -22,7 +21,6 @@ caps = st.none() | st.integers(min_value=1, max_value=300_000)
 margins = small | st.floats(min_value=0, max_value=0.5)
 
 
-@untimed
 @given(terms, margins, caps)
 def test_tokens_are_the_window_less_every_term_at_most_the_cap(
     terms: dict[str, int], margin: float, cap: int | None
@@ -34,7 +32,6 @@ def test_tokens_are_the_window_less_every_term_at_most_the_cap(
     assert slot.tokens == (left if cap is None else min(left, cap))
 
 
-@untimed
 @given(terms, margins, caps)
 def test_breakdown_sums_up(terms: dict[str, int], margin: float, cap: int | None) -> None:
     """The rows before `left` sum to it, and all rows but `left` and `slot` sum to the slot."""
@@ -47,7 +44,6 @@ def test_breakdown_sums_up(terms: dict[str, int], margin: float, cap: int | None
     assert (names[0], names[-1], "cap" in names) == ("window", "slot", slot.tokens < dict(rows)["left"])
 
 
-@untimed
 @example(70, 100)
 @given(st.integers(min_value=0, max_value=999), st.integers(min_value=1, max_value=2_000_000))
 def test_share_is_rounded_up_as_the_decimal_that_was_written(thousandths: int, window: int) -> None:
@@ -113,7 +109,6 @@ def test_share_outside_zero_to_one_is_refused(share: float) -> None:
         Slot(window=100, margin=share)
 
 
-@untimed
 @given(terms)
 def test_slot_is_positive_or_refused(terms: dict[str, int]) -> None:
     """A window that is used up raises SlotError, any other gives a positive slot."""
@@ -153,7 +148,6 @@ def test_numpy_integers_become_plain_ones() -> None:
     assert type(Slot(window=np.int64(100), history=np.int32(10)).tokens) is int  # type: ignore[arg-type]
 
 
-@untimed
 @given(small, st.integers(min_value=1, max_value=900), st.integers(min_value=0, max_value=90))
 def test_ceiling_is_the_most_chunks_that_fit(budget: int, chunk_tokens: int, overhead_tokens: int) -> None:
     """That many chunks fit into the budget and one more does not."""

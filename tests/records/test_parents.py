@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given
+from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
@@ -24,7 +24,7 @@ from ledgers import prose
 from markdown_texts import all_settings, document, texts
 
 Row = dict[str, Any]
-many = hypothesis_settings(deadline=None, max_examples=100, suppress_health_check=[HealthCheck.too_slow])
+many = hypothesis_settings(max_examples=100)
 OF_A_CHUNK = ("overlap_chars", "parent_id", "settings_sha256")
 
 

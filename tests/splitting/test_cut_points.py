@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import HealthCheck, given
-from hypothesis import settings as hypothesis_settings
+from hypothesis import given
 
 from chunkledger.documents.batch import joined
 from chunkledger.model import Cuts
@@ -34,7 +33,6 @@ def never_lines(text: str) -> list[str]:
     return [text.encode()[place:].decode().splitlines()[0] for place in found.position[found.never].tolist()]
 
 
-@hypothesis_settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(texts, texts)
 def test_cuts_lie_at_lines_with_text(first: str, second: str) -> None:
     """Every cut lies at the start of a line that is not blank; the first one of a document at its first such line."""

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given
+from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 
 from chunkledger.documents.batch import joined
@@ -19,7 +19,7 @@ from ledgers import prose
 from markdown_texts import all_settings, document, texts
 from recounting import tokens
 
-many = hypothesis_settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+many = hypothesis_settings(max_examples=60)
 SETTINGS = Settings(encoding="cl100k_base", max_tokens=200, heading_context=False)
 
 

@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given
+from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 
 from chunkledger import Chunk, Settings, chunk_text
@@ -367,7 +367,7 @@ def test_work_grows_with_the_text(unit: str) -> None:
     assert work[1] <= 1.25 * work[0] + 1
 
 
-@hypothesis_settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@hypothesis_settings(max_examples=60)
 @given(markdown_texts, all_settings())
 def test_exact_counts_of_spans(text: str, settings: Settings) -> None:
     """Split gives for each span the tokens of its text, with and without a newline behind it."""

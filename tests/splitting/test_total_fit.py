@@ -17,7 +17,7 @@ from chunkledger.splitting.prices import Aim, chunk_costs, loose_slack
 from chunkledger.splitting.total_fit import Candidates, best_cuts
 from plain_fit import chunk_cost, plain_cuts
 
-untimed = hypothesis_settings(deadline=None, max_examples=200)
+many = hypothesis_settings(max_examples=200)
 
 
 class Segment(NamedTuple):
@@ -104,7 +104,7 @@ def total_cost(taken: Sequence[int], segment: Segment, aim: Aim) -> float:
     return cost
 
 
-@untimed
+@many
 @given(segments(8, range(30)), aims)
 @example(Segment([5, 5], [0, 0], [0, 0], [0.0, 0.0], [False] * 2), Aim(4, 4, 0))
 def test_no_other_cuts_are_cheaper(segment: Segment, aim: Aim) -> None:
@@ -117,7 +117,7 @@ def test_no_other_cuts_are_cheaper(segment: Segment, aim: Aim) -> None:
     assert total_cost(taken, segment, aim) == pytest.approx(min(total_cost(one, segment, aim) for one in every))
 
 
-@untimed
+@many
 @given(
     st.lists(segments(40, [0, 1, 1, 1, 2, 3, 9, 40, 700]), min_size=1, max_size=8), aims, st.sampled_from([0, 10**9])
 )
@@ -130,7 +130,7 @@ def test_many_documents_at_once_give_the_cuts_of_the_plain_loop(several: list[Se
         assert cuts_of(several, aim) == expected
 
 
-@untimed
+@many
 @given(st.lists(st.integers(0, 200), min_size=1), aims)
 def test_costs_of_many_are_those_of_each(sizes: list[int], aim: Aim) -> None:
     """Arrays of costs have the values of the rule, to the last bit."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from chunkledger import chunk_text
@@ -59,7 +59,6 @@ def test_move_comes_before_update() -> None:
     assert changed == ChangeCounts(add=0, keep=0, move=1, update=0, delete=0)
 
 
-@settings(deadline=None)
 @given(st.sets(st.integers(0, 20)), st.sets(st.integers(0, 20)))
 def test_ids_alone_decide_what_is_new_and_gone(before: set[int], after: set[int]) -> None:
     """What only one side has is added or deleted, and the rest is kept."""
@@ -84,7 +83,6 @@ versions = st.dictionaries(st.integers(0, 9), st.integers(1, 4), max_size=6)
 """Number of a document -> its number of chunks."""
 
 
-@settings(deadline=None)
 @given(versions, versions, cuts, cuts)
 def test_states_are_compared_whole_in_any_pieces(
     before: dict[int, int], after: dict[int, int], old_cuts: list[int], new_cuts: list[int]

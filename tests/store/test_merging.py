@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pyarrow as pa
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from chunkledger.store.merging import PartRange, in_document_order
@@ -30,7 +30,6 @@ def _all(parts: list[Rows], width: int = 3) -> Rows:
     return [(row["doc_id"], row["place"]) for table in tables for row in table.to_pylist()]
 
 
-@settings(deadline=None)
 @given(
     st.dictionaries(st.text("abé漢", min_size=1, max_size=3), st.tuples(st.integers(1, 9), st.integers(0, 4))),
     st.integers(1, 4),

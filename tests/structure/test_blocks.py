@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import HealthCheck, example, given
+from hypothesis import example, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
@@ -20,7 +20,7 @@ from chunkledger.structure.blocks import blocks_of
 from chunkledger.structure.markdown import MOST_TITLE, heading_title, inline_atoms, markdown_blocks
 from markdown_texts import document, markdown_texts, texts
 
-untimed = hypothesis_settings(deadline=None, max_examples=150, suppress_health_check=[HealthCheck.too_slow])
+many = hypothesis_settings(max_examples=150)
 ORACLE = MarkdownIt("commonmark").enable(["table", "strikethrough"]).use(front_matter_plugin).use(footnote_plugin)
 ORACLE_KINDS = {
     "heading_open": kinds.HEADING,
@@ -162,7 +162,7 @@ def uncovered(text: str, found: Blocks) -> bytes:
     return bytes(data)
 
 
-@untimed
+@many
 @given(texts)
 @example("\x0b\n===")
 def test_blocks_cover_all_that_is_not_blank(text: str) -> None:
@@ -171,7 +171,7 @@ def test_blocks_cover_all_that_is_not_blank(text: str) -> None:
         assert uncovered(text, blocks(text, plain=plain)).decode().strip() == ""
 
 
-@untimed
+@many
 @given(texts)
 def test_blocks_come_in_order_and_nest(text: str) -> None:
     """Blocks ascend by start; each lies in the document and either inside or behind every one before it."""
@@ -186,7 +186,7 @@ def test_blocks_come_in_order_and_nest(text: str) -> None:
         open_ends.append(last)
 
 
-@untimed
+@many
 @given(markdown_texts)
 def test_starts_are_not_blank(text: str) -> None:
     """A block starts at a character that is no space, tab or line end."""
@@ -200,7 +200,7 @@ def test_block_structure_is_that_of_commonmark() -> None:
     assert ours == {text: sorted(oracle_lines(text, *STRUCTURE)) for text in SNIPPETS}
 
 
-@untimed
+@many
 @given(simple_lines.map(lambda lines: re.sub("\n{3,}", "\n\n", "\n".join(["x", "", *lines]))))
 def test_block_structure_of_random_lines_is_that_of_commonmark(text: str) -> None:
     """Lines of markup in any order, nested or torn, give the blocks that markdown-it-py says."""

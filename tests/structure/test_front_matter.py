@@ -6,7 +6,6 @@ import json
 
 import pytest
 from hypothesis import given
-from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from chunkledger.structure.front_matter import MOST_CHARACTERS, MOST_DEPTH, FrontMatterError, front_matter
@@ -23,7 +22,6 @@ def block(yaml: str) -> str:
     return f"---\n{yaml}\n---"
 
 
-@hypothesis_settings(deadline=None)
 @given(st.text(max_size=60))
 def test_any_text_gives_json_values(source: str) -> None:
     """Whatever stands between the delimiters, the metadata is a dict that JSON can hold, or it is told why not."""
@@ -34,7 +32,6 @@ def test_any_text_gives_json_values(source: str) -> None:
     assert json.loads(json.dumps(found)) == found
 
 
-@hypothesis_settings(deadline=None)
 @given(st.dictionaries(st.text("abc", min_size=1), json_values, min_size=1, max_size=4))
 def test_json_is_read_back(values: dict[str, object]) -> None:
     """JSON, which is YAML, comes back as it was."""

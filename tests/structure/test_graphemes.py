@@ -7,14 +7,12 @@ from collections.abc import Iterator
 import pytest
 import regex
 from hypothesis import example, given
-from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from chunkledger.structure import graphemes
 from chunkledger.structure.graphemes import grapheme_starts, is_grapheme, text_graphemes
 from markdown_texts import FAMILY
 
-untimed = hypothesis_settings(deadline=None)
 LETTERS = "a \r\n\u0301\u200d👩👍🏽🇳🇴कि\u094dัท漢가\u1100\u1161\u11a8\u0600\u3000é"
 """Characters of every way to join, and some that never do."""
 
@@ -24,7 +22,6 @@ def clusters(text: str) -> list[str]:
     return regex.findall(r"\X", text)
 
 
-@untimed
 @given(st.text(st.sampled_from(LETTERS), max_size=30) | st.text())
 @example("")
 @example("\u0301")
@@ -54,7 +51,6 @@ def test_clusters_that_people_see_as_one_stay_one() -> None:
     assert list(grapheme_starts(text)) == [sum(map(len, clusters[:number])) for number in range(len(clusters))]
 
 
-@untimed
 @given(st.text(st.sampled_from(LETTERS), max_size=30) | st.text())
 def test_graphemes_that_are_not_blank(text: str) -> None:
     """Those of which a character is not blank, at their places; and a text is one grapheme where there is one."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from hypothesis import given
-from hypothesis import settings as hypothesis_settings
 
 from chunkledger.structure import kinds
 from chunkledger.structure.plain import plain_blocks
@@ -23,7 +22,6 @@ def paragraphs_line_by_line(text: str) -> list[str]:
     return found
 
 
-@hypothesis_settings(deadline=None)
 @given(texts | odd_texts)
 def test_paragraphs_are_runs_of_lines_with_text(text: str) -> None:
     """Each run of lines that are not blank is one paragraph, in bytes of the text's UTF-8."""

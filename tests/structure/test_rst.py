@@ -20,7 +20,7 @@ from chunkledger.structure.rst import rst_blocks
 from chunkledger.structure.rst_inline import rst_title
 from rst_texts import odd_rst, rst_documents, rst_texts
 
-untimed = hypothesis_settings(deadline=None, max_examples=150, suppress_health_check=list(HealthCheck))
+many = hypothesis_settings(max_examples=150, suppress_health_check=list(HealthCheck))
 NAMES = {value: name for name, value in vars(kinds).items() if isinstance(value, int)}
 
 
@@ -62,7 +62,7 @@ def code_of(text: str) -> list[list[str]]:
     ]
 
 
-@untimed
+@many
 @given(rst_texts)
 @example("\u3000\n- a\n\x0c\n")
 def test_blocks_cover_all_that_is_not_blank(text: str) -> None:
@@ -82,7 +82,7 @@ def test_blocks_cover_all_that_is_not_blank(text: str) -> None:
     assert bytes(byte for byte, seen in zip(data, covered, strict=True) if not seen).decode().strip() == ""
 
 
-@untimed
+@many
 @given(rst_texts)
 def test_blocks_start_and_end_at_text(text: str) -> None:
     """No block starts or ends with an ASCII blank, and none starts or ends within a character."""
@@ -92,7 +92,7 @@ def test_blocks_start_and_end_at_text(text: str) -> None:
         assert source.decode() == source.decode().strip(" \t\r\n")
 
 
-@untimed
+@many
 @given(rst_documents())
 def test_structured_documents_are_read_as_docutils_reads_them(drawn: tuple[str, list[tuple[int, str]]]) -> None:
     """Sections with their levels, code, list items, footnotes, rules and table rows are those of docutils."""
@@ -107,7 +107,7 @@ def test_structured_documents_are_read_as_docutils_reads_them(drawn: tuple[str, 
     assert counts == [oracle.list_items(document), *expected, len(oracle.table_rows(document))]
 
 
-@hypothesis_settings(untimed, max_examples=300)
+@hypothesis_settings(many, max_examples=300)
 @given(odd_rst)
 def test_odd_documents_are_read_as_docutils_reads_them(text: str) -> None:
     """Where docutils finds no error, sections and code are the same whatever the order of the lines is."""
@@ -120,7 +120,7 @@ def test_odd_documents_are_read_as_docutils_reads_them(text: str) -> None:
     assert code_of(text) == oracle.code_lines(document)
 
 
-@untimed
+@many
 @given(rst_documents())
 def test_line_ends_make_no_difference(drawn: tuple[str, list[tuple[int, str]]]) -> None:
     """CRLF and lone CR give the blocks of LF, each as wide as its line ends are."""

@@ -11,7 +11,7 @@ import docutils_oracle as oracle
 from chunkledger import Settings, chunk_text
 from chunkledger.structure.rst_inline import rst_inline_atoms, rst_title
 
-untimed = hypothesis_settings(deadline=None, suppress_health_check=list(HealthCheck))
+many = hypothesis_settings(suppress_health_check=list(HealthCheck))
 PIECES = (
     "``a b``", "*late*", "**now**", "`link <https://x.org>`_", "|s|", "`text`_", "rate", "naïve", "``__a__``", "x.",
     "name_", "`a b`__", "``\\``", "2 * 3", "a*b", "``'s", ":code:`y z`", "(``a``)", "\\*c\\*", "_`here`",
@@ -43,7 +43,7 @@ def test_titles_are_plain_text(source: str, title: str) -> None:
     assert rst_title(source) == title
 
 
-@untimed
+@many
 @given(st.lists(st.sampled_from(PIECES), min_size=1, max_size=6))
 def test_titles_are_those_of_docutils(pieces: list[str]) -> None:
     """The text of a title is what docutils shows."""

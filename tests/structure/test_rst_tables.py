@@ -12,7 +12,7 @@ from chunkledger.structure import kinds
 from chunkledger.structure.rst import rst_blocks
 from rst_texts import grids, simples
 
-untimed = hypothesis_settings(deadline=None, max_examples=100, suppress_health_check=list(HealthCheck))
+many = hypothesis_settings(max_examples=100, suppress_health_check=list(HealthCheck))
 
 GRID = """\
 +------+------------+
@@ -62,7 +62,7 @@ def cells_of(rows: list[str], mark: str) -> list[list[str]]:
     return [[cell.strip() for cell in line if cell.strip()] for line in split]
 
 
-@untimed
+@many
 @given(grids)
 def test_grid_rows_are_those_of_docutils(text: str) -> None:
     """Head and body rows of a grid table hold the cells that docutils finds."""
@@ -72,7 +72,7 @@ def test_grid_rows_are_those_of_docutils(text: str) -> None:
     assert cells_of(heads + parts(text, kinds.TABLE_ROW), "|") == rows
 
 
-@untimed
+@many
 @given(simples)
 def test_simple_rows_are_those_of_docutils(text: str) -> None:
     """Head and body rows of a simple table hold the cells that docutils finds."""

@@ -6,17 +6,13 @@ from typing import Any
 
 import pytest
 from hypothesis import given
-from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from chunkledger.structure import sentences
 from chunkledger.structure.sentences import language_of, sentence_spans
 from markdown_texts import paragraphs
 
-untimed = hypothesis_settings(deadline=None)
 
-
-@untimed
 @given(paragraphs | st.text(max_size=80))
 def test_sentences_cover_the_text_in_order(text: str) -> None:
     """Sentences ascend, do not overlap, have no blanks around them, and leave out nothing but blanks."""
