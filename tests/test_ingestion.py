@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import pyarrow.parquet as pq
 import pytest
 import tiktoken
@@ -20,6 +17,7 @@ from chunkledger import LedgerError, Run, Settings, SourceError, ingest, open_le
 from chunkledger.documents.sources import Selection
 from chunkledger.store.changes import ChangeCounts
 from chunkledger.store.layout import content_hash
+from disagreeing import Splitting, counting_wrong
 from ledgers import SAMPLE_CORPUS, Row, large_corpus, names_below, prose, rows_of, sections, write
 
 SMALL = Settings(max_tokens=200, split_headings=6)
@@ -270,7 +268,7 @@ def test_report_of_the_run(tmp_path: Path) -> None:
         "flagged": 1,
         "tokens": 2,
     }
-    assert list(found["seconds"]) == ["wall", "cpu_read", "cpu_split", "cpu_write"]
+    assert list(found["seconds"]) == ["wall", "cpu_read", "cpu_split", "cpu_check", "cpu_write"]
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00", found["started"])
 
 
@@ -351,47 +349,6 @@ def test_source_below_a_folder_that_is_not_utf8(tmp_path: Path) -> None:
 # A tokenizer that miscounts must not be believed. toktok is patched where it would be wrong: in what it counts, or in
 # where it says that tokens end.
 
-Count = Callable[..., Sequence[int]]
-
-
-def _counting_wrong(monkeypatch: pytest.MonkeyPatch, is_wrong: Callable[[str], bool]) -> None:
-    """Let toktok count one token too many of some texts."""
-    right: Count = toktok.batch_count
-
-    def wrong(texts: Sequence[str], *arguments: object, **options: object) -> list[int]:
-        counts = right(texts, *arguments, **options)
-        return [count + is_wrong(text) for text, count in zip(texts, counts, strict=True)]
-
-    monkeypatch.setattr(toktok, "batch_count", wrong)
-
-
-class _Splitting:
-    """toktok's tokenizer, but that it splits one token in each text that holds a mark."""
-
-    def __init__(self, right: Any, mark: str) -> None:  # noqa: ANN401 (toktok ships no types)
-        self._right = right
-        self._mark = mark
-        self._bytes = [bytes(value) for value in right.token_byte_values()]
-
-    def token_byte_values(self) -> Any:  # noqa: ANN401
-        return self._right.token_byte_values()
-
-    def count_batch(self, texts: list[str], threads: int, with_special: bool) -> Any:  # noqa: ANN401
-        return self._right.count_batch(texts, threads, with_special)
-
-    def encode_batch_to_numpy(self, texts: list[str], threads: int) -> tuple[Any, Any]:
-        ids, offsets = self._right.encode_batch_to_numpy(texts, threads=threads)
-        parts = [ids[first:last] for first, last in zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True)]
-        split = [self._split(part) if self._mark in text else part for text, part in zip(texts, parts, strict=True)]
-        return np.concatenate(split), np.concatenate([[0], np.cumsum([len(part) for part in split])])
-
-    def _split(self, ids: Any) -> Any:  # noqa: ANN401
-        place = next(place for place, number in enumerate(ids.tolist()) if len(self._bytes[number]) > 3)
-        value = self._bytes[ids[place]]
-        halves = np.array([self._bytes.index(value[:1]), self._bytes.index(value[1:2])], ids.dtype)
-        rest = np.array([self._bytes.index(value[2:3])] + [self._bytes.index(bytes([b])) for b in value[3:]], ids.dtype)
-        return np.concatenate([ids[:place], halves, rest, ids[place + 1 :]])
-
 
 def _right_rows(folder: Path, source: Path) -> list[Row]:
     ingest([source], folder / "right", SMALL)
@@ -415,7 +372,7 @@ def test_self_test_finds_a_tokenizer_that_counts_wrong(tmp_path: Path, monkeypat
     """Off by one for some strings is found before anything is counted, and the run goes on with tiktoken alone."""
     source = write(tmp_path / "docs", {"a.md": sections(3), "b.md": "I don't.\n"})
     expected = _right_rows(tmp_path, source)
-    _counting_wrong(monkeypatch, lambda text: "n't" in text)
+    counting_wrong(monkeypatch, lambda text: "n't" in text)
     run = _run(tmp_path)
     _check_recounted(tmp_path, run, expected, "the self-test found ")
     assert verify(tmp_path / "ledger").mismatches == []
@@ -425,7 +382,7 @@ def test_cross_check_finds_wrong_counts_of_blocks(tmp_path: Path, monkeypatch: p
     """A count that is wrong only for one document's header passes the self-test, and is found before the commit."""
     source = write(tmp_path / "docs", {"a.md": sections(3), "zebra.md": "I do.\n"})
     expected = _right_rows(tmp_path, source)
-    _counting_wrong(monkeypatch, lambda text: 'source="zebra.md"' in text)
+    counting_wrong(monkeypatch, lambda text: 'source="zebra.md"' in text)
     run = _run(tmp_path)
     _check_recounted(tmp_path, run, expected, "the cross-check found zebra.md chunk 0: rendered_tokens is ")
     assert verify(tmp_path / "ledger").mismatches == []
@@ -436,7 +393,7 @@ def test_cross_check_finds_wrong_token_ends(tmp_path: Path, monkeypatch: pytest.
     source = write(tmp_path / "docs", {"a.md": sections(3), "b.md": f"A zebra. {prose(4)}\n"})
     expected = _right_rows(tmp_path, source)
     right = toktok._encoding
-    monkeypatch.setattr(toktok, "_encoding", lambda name: _Splitting(right(name), "A zebra."))
+    monkeypatch.setattr(toktok, "_encoding", lambda name: Splitting(right(name), "A zebra."))
     run = _run(tmp_path)
     _check_recounted(tmp_path, run, expected, "the cross-check found b.md chunk 0: token_count is ")
     assert verify(tmp_path / "ledger", sample=1).recounted == 1
@@ -448,7 +405,7 @@ def test_cross_check_looks_at_every_part(tmp_path: Path, monkeypatch: pytest.Mon
     source = write(tmp_path / "docs", files)
     expected = _right_rows(tmp_path, source)
     monkeypatch.setattr("chunkledger.engines.units._LEAST_UNIT_BYTES", 1)
-    _counting_wrong(monkeypatch, lambda text: 'source="z-zebra.md"' in text)
+    counting_wrong(monkeypatch, lambda text: 'source="z-zebra.md"' in text)
     run = _run(tmp_path)
     _check_recounted(tmp_path, run, expected, "the cross-check found z-zebra.md chunk 0: ")
     assert len(open_ledger(tmp_path / "ledger").part_paths()) > 1

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,13 +13,14 @@ from deltalake import DeltaTable
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 
-from chunkledger import Settings, SettingsError, ingest, open_ledger, verify
+from chunkledger import LedgerError, Settings, SettingsError, ingest, open_ledger, verify
 from chunkledger.packer.counts import open_counts
 from chunkledger.records.chunk_batch import chunk_batch
 from chunkledger.records.recount import count_mismatches
 from chunkledger.records.schema import COUNT_COLUMNS, SCHEMA
 from chunkledger.recounting import recount
 from chunkledger.store.count_index import write_count_index
+from disagreeing import counting_wrong
 from ledgers import SAMPLE_CORPUS, cli, names_below, sections, write
 from markdown_texts import all_settings, document, texts
 
@@ -150,3 +153,44 @@ def test_count_index_of_a_further_encoding(both: Path, tmp_path: Path) -> None:
             assert (found["role"], found["parent_id"]) == (row["role"], row["parent_id"])
     with pytest.raises(SettingsError, match="is not counted in 'o200k_harmony', but in cl100k_base, o200k_base"):
         write_count_index(open_ledger(both), tmp_path / "other.sqlite", "o200k_harmony")
+
+
+def test_wrong_count_is_found_before_it_is_published(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What toktok counts wrong for one document alone is counted with tiktoken, which the run says."""
+    write(tmp_path / "docs", {"a.md": sections(3), "zebra.md": sections(2)})
+    for name in ("ledger", "right"):
+        ingest([tmp_path / "docs"], tmp_path / name, FIRST)
+    recount(tmp_path / "right", "o200k_base")
+    counting_wrong(monkeypatch, lambda text: 'source="zebra.md"' in text)
+    run = recount(tmp_path / "ledger", "o200k_base")
+    assert (run.engine, len(run.notices)) == ("tiktoken", 1)
+    assert "with tiktoken alone: the cross-check found zebra.md chunk 0: rendered_tokens_o200k_base" in run.notices[0]
+    assert _rows(tmp_path / "ledger") == _rows(tmp_path / "right")
+    parts = {name for name in names_below(tmp_path / "ledger") if name.startswith("part-00002")}
+    assert parts == {path.name for path in open_ledger(tmp_path / "ledger").part_paths()}
+
+
+def test_self_test_that_fails_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A tokenizer that the self-test finds wrong is not used, and the run says why."""
+    write(tmp_path / "docs", {"a.md": sections(3)})
+    ingest([tmp_path / "docs"], tmp_path / "ledger", FIRST)
+    counting_wrong(monkeypatch, lambda text: "n't" in text)
+    run = recount(tmp_path / "ledger", "o200k_base")
+    assert run.engine == "tiktoken"
+    assert run.notices[0].startswith("toktok disagrees with tiktoken")
+    assert "self-test" in run.notices[0]
+
+
+def test_ledger_that_cannot_be_written_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A full disk is an error of the ledger that names it, and the ledger stays as it was."""
+    write(tmp_path / "docs", {"a.md": sections(3)})
+    ingest([tmp_path / "docs"], tmp_path / "ledger", FIRST)
+    before = _rows(tmp_path / "ledger")
+
+    def full(root: str, name: str, content: bytes | str) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), name)
+
+    monkeypatch.setattr("chunkledger.recounting.write_file", full)
+    with pytest.raises(LedgerError, match="ledger can't be written: No space left on device"):
+        recount(tmp_path / "ledger", "o200k_base")
+    assert _rows(tmp_path / "ledger") == before

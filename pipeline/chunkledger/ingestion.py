@@ -8,18 +8,18 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 
 from chunkledger import __version__
 from chunkledger.counting.counter import Engine
-from chunkledger.counting.self_test import disagreements
 from chunkledger.documents.listing import listed
 from chunkledger.documents.sources import Listing, Selection, Source, source_of
 from chunkledger.documents.tables import with_rows
-from chunkledger.engines.cross_check import first_mismatch
 from chunkledger.engines.kept import Kept, kept_documents, kept_entries
 from chunkledger.engines.local import read_tables, run_units
+from chunkledger.engines.trusted import Trusted
 from chunkledger.engines.units import PartInfo, Unit, planned_units
 from chunkledger.engines.workers import WorkerError
 from chunkledger.errors import LedgerError, SourceError
@@ -68,7 +68,8 @@ def ingest(
     """
     made = _with_further_encodings_of(os.fspath(out), settings or Settings())
     wanted = replace(selection or Selection(), format=made.format)
-    work = _Run(os.fspath(out), made, wanted, jobs, progress or _no_progress)
+    root = os.fspath(out)
+    work = _Run(root, made, wanted, Trusted(root, made.encodings), jobs, progress or _no_progress)
     # A string is a sequence of strings too, and would be read letter by letter.
     several = [sources] if isinstance(sources, str | os.PathLike) else sources
     chosen = [source_of(os.fspath(source)) for source in several]
@@ -103,9 +104,9 @@ class _Run:
     root: str
     settings: Settings
     selection: Selection
+    trusted: Trusted
     jobs: int
     progress: Progress
-    engine: Engine = "toktok"
     notices: list[str] = field(default_factory=list)
 
     def done(self, sources: Sequence[Source], listing: Listing) -> Run:
@@ -120,9 +121,8 @@ class _Run:
             with_rows(listing, read_tables(listing.tables, self.settings, self.selection, self.jobs))
             if self.selection.include and not (listing.entries or listing.tables or listing.findings):
                 self.notices.append(f"no file is included by {', '.join(self.selection.include)}")
-            self._test_itself()
             units = planned_units(listing.entries, number, longest)
-            parts = self._parts(units)
+            parts = self.trusted.parts(partial(self._worked, units))
             kept = Kept(frozenset(), ())
             if before:
                 kept, more = self._kept(before, listing, parts, number, len(units))
@@ -149,32 +149,10 @@ class _Run:
         )
         return run
 
-    def _test_itself(self) -> None:
-        for encoding in self.settings.encodings:
-            wrong = disagreements(encoding)
-            if wrong and self.engine == "toktok":
-                self._fall_back(f"the self-test found {len(wrong)} wrong counts, the first: {wrong[0]}")
-
-    def _parts(self, units: Sequence[Unit]) -> list[PartInfo]:
-        """Every unit's part, counted by a tokenizer that was found to agree with tiktoken."""
-        parts = self._worked(units)
-        mismatch = first_mismatch(self.root, parts)
-        if mismatch and self.engine == "toktok":
-            self._fall_back(f"the cross-check found {mismatch}")
-            self._remove(parts)
-            parts = self._worked(units)
-            mismatch = first_mismatch(self.root, parts)
-        if mismatch:
-            self._remove(parts)
-            raise LedgerError(
-                f"a count is wrong though tiktoken counted, so chunkledger itself is at fault: {mismatch}"
-            )
-        return parts
-
-    def _worked(self, units: Sequence[Unit]) -> list[PartInfo]:
+    def _worked(self, units: Sequence[Unit], engine: Engine) -> list[PartInfo]:
         total, done = sum(len(unit.entries) for unit in units), 0
         found: list[tuple[int, str, PartInfo]] = []
-        for unit, part in run_units(units, self.settings, self.root, self.engine, self.jobs):
+        for unit, part in run_units(units, self.settings, self.root, engine, self.jobs):
             found.append((unit.number, unit.entries[0].doc_id, part))
             done += len(unit.entries)
             self.progress(done, total)
@@ -198,7 +176,7 @@ class _Run:
         entries = kept_entries(before, kept, self.settings) if kept.doc_ids else []
         same = before.report()["settings"] == self.settings.as_dict()
         units = planned_units(entries, run, first=first, work="copied" if same else "remade")
-        found = self._worked(units) if same else self._parts(units)
+        found = self.trusted.parts(partial(self._worked, units))
         lost = {
             finding.doc_id: f"its chunks of the last run could not be made again, and are gone: {finding.reason}"
             for part in found
@@ -211,15 +189,6 @@ class _Run:
             findings = tuple(Finding(doc_id, "failed", reason) for doc_id, reason in lost.items())
             told[0] = replace(told[0], findings=findings)
         return kept.without(lost), told
-
-    def _fall_back(self, why: str) -> None:
-        self.engine = "tiktoken"
-        self.notices.append(f"toktok disagrees with tiktoken, so this run counts with tiktoken alone: {why}")
-
-    def _remove(self, parts: Sequence[PartInfo]) -> None:
-        for part in parts:
-            if part.name:
-                os.unlink(os.path.join(self.root, part.name))
 
     def _changes(self, before: Ledger | None, parts: Sequence[PartInfo]) -> ChangeCounts:
         if before is None:
@@ -253,8 +222,8 @@ class _Run:
             tokens=sum(part.tokens for part in parts),
             seconds=seconds,
             findings=tuple(findings),
-            notices=tuple(self.notices),
-            engine=self.engine,
+            notices=(*self.trusted.notices, *self.notices),
+            engine=self.trusted.engine,
         )
 
     def _files(
@@ -284,8 +253,8 @@ class _Run:
             versions={"chunkledger": __version__, **{name: version(name) for name in _VERSIONED}},
             counts=run.counts(),
             findings=run.findings,
-            engine=self.engine,
-            notices=self.notices,
+            engine=run.engine,
+            notices=run.notices,
             started=started.isoformat(timespec="seconds"),
             seconds=_seconds(run, parts),
         )

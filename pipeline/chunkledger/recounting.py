@@ -15,8 +15,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from chunkledger.counting.counter import Engine
-from chunkledger.counting.self_test import disagreements
-from chunkledger.engines.cross_check import first_mismatch
+from chunkledger.engines.cross_check import CrossCheck
+from chunkledger.engines.trusted import Trusted
 from chunkledger.engines.units import PartInfo
 from chunkledger.errors import LedgerError, SettingsError
 from chunkledger.records.again import with_encoding
@@ -52,17 +52,19 @@ def recount(ledger: str | os.PathLike[str], encoding: str) -> Run:
         raise SettingsError(f"encoding {encoding!r} is not known; valid are: {', '.join(ENCODINGS)}")
     if encoding in before.encodings:
         raise SettingsError(f"{opened.root} is counted in {encoding} already")
-    engine: Engine = "tiktoken" if disagreements(encoding) else "toktok"
-    parts = _parts(opened, encoding, before, engine)
-    if engine == "toktok" and (mismatch := first_mismatch(opened.root, parts)):
-        notice = f"toktok disagrees with tiktoken, so this run counts with tiktoken alone: the check found {mismatch}"
-        return _published(opened, encoding, _parts(opened, encoding, before, "tiktoken"), "tiktoken", (notice,), clock)
-    return _published(opened, encoding, parts, engine, (), clock)
+    try:
+        trusted = Trusted(opened.root, [encoding])
+        parts = trusted.parts(lambda engine: _parts(opened, encoding, before, engine))
+        return _published(opened, encoding, parts, trusted, clock)
+    except OSError as error:
+        where = f" ({error.filename})" if error.filename else ""
+        raise LedgerError(f"{opened.root} can't be written: {error.strerror or error}{where}") from error
 
 
 def _parts(ledger: Ledger, encoding: str, settings: Settings, engine: Engine) -> list[PartInfo]:
     """The parts of the ledger with one more encoding, written beside the old ones."""
-    work = _Work(ledger.root, ledger.run + 1, encoding, settings, engine)
+    chunks = int(ledger.report()["counts"]["chunks"])
+    work = _Work(ledger.root, ledger.run + 1, encoding, settings, engine, chunks)
     return [work.part(number, path) for number, path in enumerate(ledger.part_paths())]
 
 
@@ -75,6 +77,7 @@ class _Work:
     encoding: str
     settings: Settings
     engine: Engine
+    chunks: int
 
     def part(self, number: int, path: Path) -> PartInfo:
         """The part of this number, made from one that is there."""
@@ -82,7 +85,8 @@ class _Work:
         schema = schema_of((*self.settings.further_encodings, self.encoding))
         seen: Counter[str] = Counter()
         ids: list[str] = []
-        content, rows = part_content(self._batches(path, schema, seen, ids), schema)
+        check = CrossCheck()
+        content, rows = part_content(self._batches(path, schema, seen, ids, check), schema)
         name = part_name(self.run, number, content)
         write_file(self.root, name, content)
         return PartInfo(
@@ -95,10 +99,13 @@ class _Work:
             findings=(),
             flagged=seen["flagged"],
             tokens=seen["tokens"],
+            mismatch=check.mismatch,
             seconds={"count": time.process_time() - started},
         )
 
-    def _batches(self, path: Path, schema: pa.Schema, seen: Counter[str], ids: list[str]) -> Iterator[pa.RecordBatch]:
+    def _batches(
+        self, path: Path, schema: pa.Schema, seen: Counter[str], ids: list[str], check: CrossCheck
+    ) -> Iterator[pa.RecordBatch]:
         for records in _documents(records_in(path, role="all")):
             again = with_encoding(records, self.encoding, self.settings, self.engine).select(schema.names).cast(schema)
             chunks = again.filter(pc.equal(again.column("role"), "chunk"))
@@ -107,7 +114,9 @@ class _Work:
             seen["tokens"] += pc.sum(chunks.column("token_count")).as_py() or 0
             names = again.column("doc_id")
             ids += (names[0].as_py(), names[-1].as_py())
-            yield from again.combine_chunks().to_batches()
+            for batch in again.combine_chunks().to_batches():
+                check.look(batch, len(batch) / self.chunks)
+                yield batch
 
 
 def _documents(tables: Iterator[pa.Table]) -> Iterator[pa.Table]:
@@ -126,9 +135,7 @@ def _documents(tables: Iterator[pa.Table]) -> Iterator[pa.Table]:
         yield waiting
 
 
-def _published(
-    ledger: Ledger, encoding: str, parts: list[PartInfo], engine: Engine, notices: tuple[str, ...], clock: float
-) -> Run:
+def _published(ledger: Ledger, encoding: str, parts: list[PartInfo], trusted: Trusted, clock: float) -> Run:
     report = ledger.report()
     before = ledger.settings()
     settings = replace(before, further_encodings=(*before.further_encodings, encoding))
@@ -147,8 +154,8 @@ def _published(
         tokens=sum(part.tokens for part in parts),
         seconds=time.monotonic() - clock,
         findings=(),
-        notices=notices,
-        engine=engine,
+        notices=tuple(trusted.notices),
+        engine=trusted.engine,
     )
     states = [DocumentState(**row) for row in ledger.documents().to_pylist()]
     documents = documents_content(states)
@@ -160,17 +167,14 @@ def _published(
         versions=report["versions"] | {name: version(name) for name in ("tiktoken", "toktok-rs")},
         counts=run.counts(),
         findings=(),
-        engine=engine,
-        notices=notices,
+        engine=run.engine,
+        notices=run.notices,
         started=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         seconds={"wall": run.seconds, "cpu_count": sum(part.seconds["count"] for part in parts)},
     )
     files = RunFiles(run.number, documents_name(run.number, documents), run_name(run.number, text))
-    try:
-        write_file(ledger.root, files.documents, documents)
-        write_file(ledger.root, files.report, text)
-    except OSError as error:
-        raise LedgerError(f"{ledger.root} can't be written: {error.strerror or error}") from error
+    write_file(ledger.root, files.documents, documents)
+    write_file(ledger.root, files.report, text)
     added = [NewPart(part.name, part.size, part.rows, part.doc_ids) for part in parts]
     commit(ledger.root, ledger.table, added, files, schema_of(settings.further_encodings))
     return run

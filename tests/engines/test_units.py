@@ -62,7 +62,7 @@ def test_unit_tells_what_its_part_holds(tmp_path: Path) -> None:
     assert info.doc_ids == (rows[0]["doc_id"], rows[-1]["doc_id"])
     assert info.flagged == sum(bool(row["flags"]) for row in rows) > 0
     assert info.tokens == sum(row["token_count"] for row in rows)
-    assert set(info.seconds) == {"read", "split", "write"}
+    assert set(info.seconds) == {"read", "split", "check", "write"}
     assert pickle.loads(pickle.dumps(info)) == info  # noqa: S301 (our own value)
 
 

@@ -1,49 +1,59 @@
-"""Parts that were written -> the first wrong count among some of their records, recounted with tiktoken."""
+"""Records that are on their way into a part -> the first wrong count among some of them, recounted with tiktoken."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from pathlib import Path
+import time
+from itertools import chain
 
-from chunkledger.engines.units import PartInfo
+import pyarrow as pa
+
 from chunkledger.records.recount import Mismatch, Row, count_mismatches
-from chunkledger.store.parts import records_in
 
 CROSS_CHECK_ROWS = 64
-"""Records of a run that are recounted before it is published, spread evenly over its parts."""
-CROSS_CHECK_BOUNDARIES = 16
+"""Records of a run that are recounted before it is published, spread evenly over it, and at least one a batch."""
+CROSS_CHECK_BOUNDARIES = 4
 """Boundaries of each that are recounted, spread evenly: a record may have one for each of its tokens."""
 
 
-def first_mismatch(root: str, parts: Sequence[PartInfo]) -> Mismatch | None:
-    """The first wrong count among some records of each part; None where all are right.
+class CrossCheck:
+    """Recounts as the batches of a part pass, because reading the part back would cost more than the counting.
 
-    Args:
-        root: of the ledger.
-        parts: of a run, as they lie there.
+    Attributes:
+        mismatch: the first wrong count; None while all were right.
+        seconds: CPU time that it took.
     """
-    written = [part for part in parts if part.rows]
-    for part in written:
-        share = max(1, CROSS_CHECK_ROWS // len(written))
-        step = max(1, part.rows // share)
-        chosen = range(0, part.rows, step)[:share]
-        place = 0
-        for table in records_in(Path(root, part.name), role="all"):
-            here = [row - place for row in chosen if place <= row < place + len(table)]
-            rows = table.take(here).to_pylist() if here else []
-            for mismatch in count_mismatches(map(_thinned, rows), {}):
-                return mismatch
-            place += len(table)
-    return None
+
+    def __init__(self) -> None:
+        self.mismatch: Mismatch | None = None
+        self.seconds = 0.0
+
+    def look(self, batch: pa.RecordBatch, share: float) -> None:
+        """Recount some records of a batch, if nothing wrong was found before.
+
+        Args:
+            batch: at least one record, with all columns.
+            share: how much of the run it is, of 1.
+        """
+        if self.mismatch:
+            return
+        started = time.process_time()
+        chosen = _spread(len(batch), max(1, round(CROSS_CHECK_ROWS * min(1.0, share))))
+        rows = map(_thinned, batch.take(pa.array(chosen, pa.int64())).to_pylist())
+        self.mismatch = next(chain(count_mismatches(rows, {}), [None]))
+        self.seconds += time.process_time() - started
 
 
 def _thinned(row: Row) -> Row:
     """The record with only some of its boundaries."""
-    count = len(row["boundary_chars"])
-    if count <= CROSS_CHECK_BOUNDARIES:
-        return row
-    chosen = sorted({place * (count - 1) // (CROSS_CHECK_BOUNDARIES - 1) for place in range(CROSS_CHECK_BOUNDARIES)})
+    chosen = _spread(len(row["boundary_chars"]), CROSS_CHECK_BOUNDARIES)
     return {
         name: [value[place] for place in chosen] if name.startswith("boundary_") else value
         for name, value in row.items()
     }
+
+
+def _spread(count: int, most: int) -> list[int]:
+    """At most so many of the places 0 to `count`, evenly, with the first and, where more than one, the last."""
+    if count <= most:
+        return list(range(count))
+    return [place * (count - 1) // max(1, most - 1) for place in range(most)]

@@ -16,10 +16,12 @@ from chunkledger.counting.counter import Engine
 from chunkledger.documents.reading import Read, documents_of
 from chunkledger.documents.sources import MAX_DOCUMENT_BYTES, Entry
 from chunkledger.engines.collector import paused_collector
+from chunkledger.engines.cross_check import CrossCheck
 from chunkledger.engines.kept import kept_records, kept_texts
 from chunkledger.errors import ChunkledgerError
 from chunkledger.model import Finding, Status
 from chunkledger.records.chunk_batch import records_of
+from chunkledger.records.recount import Mismatch
 from chunkledger.records.schema import schema_of
 from chunkledger.settings import Settings
 from chunkledger.store.documents_table import DocumentState
@@ -48,6 +50,7 @@ class Unit:
         entries: files by document id, rows in the order of their tables.
         longest: most bytes of a document.
         work: what is done with them.
+        run_size: what all documents of the run weigh together; 0 for a run of this unit alone.
     """
 
     run: int
@@ -55,6 +58,7 @@ class Unit:
     entries: tuple[Entry, ...]
     longest: int = MAX_DOCUMENT_BYTES
     work: Work = "read"
+    run_size: int = 0
 
     @property
     def size(self) -> int:
@@ -81,7 +85,8 @@ class PartInfo:
         findings: what was passed over or repaired.
         flagged: chunks with at least one flag.
         tokens: sum of the chunks' token counts.
-        seconds: CPU time of reading, of splitting and counting, and of writing.
+        mismatch: the first wrong count that the cross-check of some records found.
+        seconds: CPU time of reading, of splitting and counting, of the cross-check, and of writing.
     """
 
     name: str
@@ -93,7 +98,13 @@ class PartInfo:
     findings: tuple[Finding, ...]
     flagged: int
     tokens: int
+    mismatch: Mismatch | None
     seconds: dict[str, float]
+
+
+def first_mismatch(parts: Iterable[PartInfo]) -> Mismatch | None:
+    """The first wrong count that was found while the parts were made; None where all were right."""
+    return next((part.mismatch for part in parts if part.mismatch), None)
 
 
 def planned_units(
@@ -118,7 +129,7 @@ def planned_units(
             size = 0
         groups[-1].append(entry)
         size += entry.weight
-    return [Unit(run, number, tuple(group), longest, work) for number, group in enumerate(groups, first)]
+    return [Unit(run, number, tuple(group), longest, work, total) for number, group in enumerate(groups, first)]
 
 
 def run_unit(unit: Unit, settings: Settings, out: str, engine: Engine = "toktok") -> PartInfo:
@@ -135,6 +146,7 @@ def run_unit(unit: Unit, settings: Settings, out: str, engine: Engine = "toktok"
 
 
 def _run_unit(unit: Unit, settings: Settings, out: str, engine: Engine) -> PartInfo:
+    started = time.process_time()
     gathered = _Gathered(settings, engine)
     if unit.work == "copied":
         batches = gathered.copied(unit)
@@ -143,11 +155,12 @@ def _run_unit(unit: Unit, settings: Settings, out: str, engine: Engine) -> PartI
         texts = kept_texts(unit.entries) if is_kept else documents_of(unit.entries, settings, unit.longest)
         batches = gathered.record_batches(unit, texts)
     content, rows = part_content(batches, schema_of(settings.further_encodings))
-    started = time.process_time()
     name = part_name(unit.run, unit.number, content) if rows else ""
     if rows:
         write_file(out, name, content)
-    gathered.seconds["write"] += time.process_time() - started
+    # Batches are made while they are written, so what writing took is what is left.
+    seconds = gathered.seconds | {"check": gathered.check.seconds}
+    seconds["write"] = time.process_time() - started - sum(seconds.values())
     return PartInfo(
         name=name,
         size=len(content) if rows else 0,
@@ -158,7 +171,8 @@ def _run_unit(unit: Unit, settings: Settings, out: str, engine: Engine) -> PartI
         findings=tuple(sorted(gathered.findings, key=lambda finding: finding.doc_id)),
         flagged=gathered.flagged,
         tokens=gathered.tokens,
-        seconds=dict(gathered.seconds),
+        mismatch=gathered.check.mismatch,
+        seconds=seconds,
     )
 
 
@@ -174,6 +188,7 @@ def lost_document(entry: Entry, reason: str) -> PartInfo:
         findings=(Finding(entry.doc_id, "failed", reason, entry.row, entry.table),),
         flagged=0,
         tokens=0,
+        mismatch=None,
         seconds={},
     )
 
@@ -195,7 +210,8 @@ class _Gathered:
         self.chunks = 0
         self.flagged = 0
         self.tokens = 0
-        self.seconds = {"read": 0.0, "split": 0.0, "write": 0.0}
+        self.check = CrossCheck()
+        self.seconds = {"read": 0.0, "split": 0.0}
 
     def copied(self, unit: Unit) -> Iterator[pa.RecordBatch]:
         """The records of the last run."""
@@ -210,13 +226,16 @@ class _Gathered:
         if any(entry.table for entry in unit.entries):
             # Rows are read where they lie together, and a part holds its documents in order.
             found = iter(sorted(found, key=lambda read: read.entry.doc_id))
+        whole = unit.run_size or unit.size
         for documents in _batches(found):
             started = time.process_time()
             batches = list(self._records(documents))
             self.seconds["split"] += time.process_time() - started
+            share = sum(read.entry.weight for read in documents) / max(1, whole)
             for batch in batches:
                 if len(batch):
                     self._note(batch)
+                    self.check.look(batch, share)
                     yield batch
 
     def _documents(self, reads: Iterator[Read]) -> Iterator[Read]:

@@ -1,0 +1,64 @@
+"""Parts whose counts can be trusted: made with the fast tokenizer, or with tiktoken once the two disagree."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+
+from chunkledger.counting.counter import Engine
+from chunkledger.counting.self_test import disagreements
+from chunkledger.engines.units import PartInfo, first_mismatch
+from chunkledger.errors import LedgerError
+
+
+class Trusted:
+    """What a run counts with.
+
+    Attributes:
+        engine: whose tokenizer counts from now on.
+        notices: why it is not the fast one, for people.
+    """
+
+    def __init__(self, root: str, encodings: Iterable[str]) -> None:
+        """Ask the self-test before anything is counted.
+
+        Args:
+            root: of the ledger that the parts are written to.
+            encodings: what is counted in.
+        """
+        self.engine: Engine = "toktok"
+        self.notices: list[str] = []
+        self._root = root
+        for encoding in encodings:
+            wrong = disagreements(encoding)
+            if wrong and self.engine == "toktok":
+                self._fall_back(f"the self-test found {len(wrong)} wrong counts, the first: {wrong[0]}")
+
+    def parts(self, make: Callable[[Engine], list[PartInfo]]) -> list[PartInfo]:
+        """The parts that `make` writes, made a second time with tiktoken where the first had a wrong count.
+
+        Raises:
+            LedgerError: there is still a wrong count; nothing is left of the parts.
+        """
+        parts = make(self.engine)
+        mismatch = first_mismatch(parts)
+        if mismatch and self.engine == "toktok":
+            self._fall_back(f"the cross-check found {mismatch}")
+            self._remove(parts)
+            parts = make(self.engine)
+            mismatch = first_mismatch(parts)
+        if mismatch:
+            self._remove(parts)
+            raise LedgerError(
+                f"a count is wrong though tiktoken counted, so chunkledger itself is at fault: {mismatch}"
+            )
+        return parts
+
+    def _fall_back(self, why: str) -> None:
+        self.engine = "tiktoken"
+        self.notices.append(f"toktok disagrees with tiktoken, so this run counts with tiktoken alone: {why}")
+
+    def _remove(self, parts: Sequence[PartInfo]) -> None:
+        for part in parts:
+            if part.name:
+                os.unlink(os.path.join(self._root, part.name))
