@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Sequence
 from dataclasses import replace
@@ -243,6 +244,20 @@ def test_lines_that_are_paragraphs_are_cut_between_rather(format_name: Format) -
     assert ends("\n".join(lines)) == [14, 16]
     assert ends(" ".join(lines)) == [15, 15]
     assert ends(" ".join(lines).replace(". ", ".\n")) == [15, 15]
+
+
+def test_escaped_paragraphs_are_cut_between_rather() -> None:
+    """A conversation in one line, as JSON writes it, is cut between its paragraphs and its turns."""
+    paragraphs = [prose(count, "fee") for count in (6, 8, 8, 6)]
+    text = json.dumps([{"role": "user", "content": "\n\n".join(paragraphs)}, {"role": "user", "content": "Thanks."}])
+    settings = Settings(encoding="cl100k_base", max_tokens=200)
+    for format_name in ("markdown", "plain"):
+        found = chunk_text(text, settings, format=format_name, doc_id="a")
+        assert [chunk.text.count(".") for chunk in found] == [14, 15]
+        assert found[0].text.endswith("\\n\\n")
+    shorter = replace(settings, max_tokens=120)
+    ends = [chunk.text[-4:] for chunk in chunk_text(text, shorter, format="plain", doc_id="a")]
+    assert ends == ["\\n\\n", "\\n\\n", "\\n\\n", '."}]']
 
 
 def test_a_sentence_over_the_limit_is_cut_at_clauses_then_words() -> None:

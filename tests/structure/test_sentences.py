@@ -180,7 +180,7 @@ LONG = "It rained on the first day, and on the second, and nobody of us had thou
     "sentences",
     [
         ["He said: \u201cWe went.", LONG, LONG, "So we came back.\u201d", "Nobody laughed."],
-        ["[{'role': 'user', 'content': 'Why?", LONG, "Tell me.', 'id': 1}, {'content': \"Well.", f'{LONG}"}}]'],
+        ["[{'role': 'user', 'content': 'Why?", LONG, LONG, "Tell me.'},", "{'text': \"Well.", LONG, f'{LONG}"}}]'],
         ["We went (by train.", LONG, f"{LONG})", "Nobody laughed."],
         [f"{LONG[:-1]}: {LONG}", f"(The rest. {LONG} That is short.)"],
     ],
@@ -195,3 +195,24 @@ def test_short_quotations_and_brackets_stay_whole() -> None:
     """Two short questions in one pair of marks are not parted."""
     text = 'She asked: "Why? Who knows?" So we left (at ten. Or so).'
     assert [text[start:end] for start, end in sentence_spans(text)] == [text[:28], text[29:]]
+
+
+@pytest.mark.parametrize(
+    "sentences",
+    [
+        [r"Why so?\n", "Nobody knows."],
+        [r"It rained.\n\n", "2. The second day was dry."],
+        [r"Places to see\n\n", "the tower, the bridge."],
+        [r"\"It rained.\"\r\n\r\n", "Then it did not."],
+        [r"**Days:**\n", r"* Monday.\n", "* Friday."],
+        [r"雨が降った。\n", "次の日は晴れた。"],
+        ['{"role": "user", "content": "Why?"},', '{"role": "assistant", "content": "Nobody knows."}'],
+        [r"Rows\nand columns go on, as do \nu and {1}, {2}."],
+        [r"The class [.\n] and C:\docs\new.txt are one."],
+    ],
+)
+def test_escaped_line_ends_are_line_ends(sentences: list[str]) -> None:
+    """Text that was written as a string of JSON has its paragraphs in one line; no other backslash parts anything."""
+    between = "" if "\\n" in sentences[0] else " "
+    text = between.join(sentences)
+    assert [text[start:end] for start, end in sentence_spans(text)] == sentences

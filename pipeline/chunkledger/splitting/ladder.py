@@ -18,6 +18,7 @@ from chunkledger.splitting import strengths
 from chunkledger.splitting.prefixes import Prefixes
 from chunkledger.splitting.prices import loose_slack
 from chunkledger.structure import kinds
+from chunkledger.structure.escaped import escaped_breaks
 from chunkledger.structure.graphemes import text_graphemes
 from chunkledger.structure.markdown import inline_atoms, link_definitions
 from chunkledger.structure.rst_inline import rst_inline_atoms
@@ -255,13 +256,16 @@ def sentence_places(ladder: Ladder, start: int, end: int, document: int) -> list
 
 
 def _sentences(ladder: Ladder, start: int, end: int) -> Points:
-    """Sentences, those at the start of a line stronger where each line seems to be a paragraph.
+    """Sentences, those at the start of a line stronger where each line seems to be a paragraph, escaped lines too.
 
     Wrapped text has few sentences that start a line, and text with a line for each sentence has no more than lines.
     """
     text = ladder.batch.data[start:end].decode()
     starts = np.array([first for first, _ in sentence_spans(text)], np.int64)
     points = ladder.points(inner_bytes(text, starts, start), start, strengths.SENTENCE)
+    if breaks := [place for _, place, is_paragraph in escaped_breaks(text) if is_paragraph]:
+        after = starts[np.minimum(np.searchsorted(starts, breaks), len(starts) - 1)]
+        points.strength[np.isin(points.place, inner_bytes(text, after, start))] = strengths.TEXT_LINE
     lines = ladder.batch.line_starts
     lines = lines[np.searchsorted(lines, start, side="right") : np.searchsorted(lines, end, side="left")]
     at_line = np.isin(points.place, lines)
