@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -11,6 +12,7 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 
 from chunkledger.documents.batch import joined
+from chunkledger.model import Document
 from chunkledger.records.chunk_batch import chunk_batch
 from chunkledger.settings import Settings
 from chunkledger.splitting import reopened
@@ -72,6 +74,33 @@ def test_never_more_chunks_and_the_same_in_company(text: str, settings: Settings
     named = [replace(document(body), doc_id=f"{number}.md") for number, body in enumerate((other, text, other))]
     rows = chunk_batch(named, wide).to_pylist()
     assert [row["text"] for row in rows if row["doc_id"] == "1.md"] == alone
+
+
+def long_prose(seed: int) -> str:
+    """Sixty paragraphs of random words, most of them over a limit of a hundred tokens."""
+    choose = random.Random(seed)  # noqa: S311 (the same each time)
+    words = ["time", "year", "people", "way", "day", "man", "thing", "woman", "life", "child", "world", "school"]
+
+    def sentence() -> str:
+        return " ".join(choose.choice(words) for _ in range(choose.randint(5, 30))).capitalize() + "."
+
+    return "\n\n".join(" ".join(sentence() for _ in range(choose.choice([3, 5, 8, 12, 20, 26, 34]))) for _ in range(60))
+
+
+@pytest.mark.parametrize("limit", [100, 128])
+def test_stretches_that_meet_in_a_paragraph_lose_nothing(limit: int) -> None:
+    """Regression: where a paragraph over the limit reached into a stretch that is not looked at, sentences were lost.
+
+    Then some documents were also cut otherwise in company than alone.
+    """
+    settings = replace(SETTINGS, max_tokens=limit)
+    named = [Document(f"{seed:02}.txt", long_prose(seed), "0" * 64, "plain") for seed in range(24)]
+    rows = chunk_batch(named, settings).to_pylist()
+    assert [row["gap_after"] for row in rows if row["gap_after"].strip()] == []
+    for each in named:
+        of_each = [row for row in rows if row["doc_id"] == each.doc_id]
+        assert "".join(row["text"] + row["gap_after"] for row in of_each) == each.text
+        assert of_each == chunk_batch([each], settings).to_pylist()
 
 
 def test_an_edit_moves_the_cuts_of_its_stretch_alone() -> None:

@@ -102,10 +102,10 @@ class Active:
         return Active(*(getattr(self, field.name)[chosen] for field in fields(self)))
 
     def with_points(self, ladder: Ladder, position: IntArray, strength: IntArray, document: IntArray) -> Active:
-        """These cut points and finer ones; where two are at one place, the stronger of them."""
+        """These cut points and finer ones; where two are at one place, a forced one, else the stronger of them."""
         if not len(position):
             return self
         finer = Active.of_points(ladder, position, strength, document)
         every = Active(*(np.append(getattr(self, field.name), getattr(finer, field.name)) for field in fields(self)))
-        order = np.lexsort((every.strength, every.position))
+        order = np.lexsort((every.strength, ~every.forced, every.position))
         return every.rows(order[np.flatnonzero(np.diff(every.position[order], prepend=-1))])

@@ -76,15 +76,15 @@ def reopened(blocks: Blocks, active: Active, pieces: Pieces, ladder: Ladder, set
         price=np.where(np.isin(active.position, pieces.own_start), active.price - OLD_CUT_DISCOUNT, active.price),
         forced=active.forced | np.isin(active.position, borders),
     )
-    tried = anchored.rows(here[_stretch_of(borders, active.position)])
+    tried = _inside(anchored, borders, here)
     closed = np.ones(len(long), np.bool_)
     found: list[int] = []
     for _ in range(_ROUNDS):
         place, paragraph = _probes(batch, blocks, long, closed, ends, settings)
         probed = tried.with_points(ladder, place, np.full_like(place, strengths.SENTENCE), document[paragraph])
-        best = fitted_pieces(probed, ladder, settings, borders=borders)
+        best = fitted_pieces(_inside(probed, borders, here), ladder, settings, borders=borders)
         fewer = _fewer(best, borders, counts)
-        tried = tried.rows(fewer[_stretch_of(borders, tried.position)])
+        tried = _inside(tried, borders, fewer)
         cut = np.unique(paragraph[np.isin(place, best.own_start)])
         cut = cut[fewer[owner[cut]]]
         if not len(cut):
@@ -96,12 +96,19 @@ def reopened(blocks: Blocks, active: Active, pieces: Pieces, ladder: Ladder, set
         found += sentences.tolist()
         of = np.repeat(document[cut], [len(places) for places in each])
         tried = tried.with_points(ladder, sentences, np.full_like(sentences, strengths.SENTENCE), of)
+        # A paragraph that had to be cut may reach into a stretch that is not looked at.
+        tried, here = _inside(tried, borders, fewer), fewer
     best = fitted_pieces(tried, ladder, settings, borders=borders)
     fewer = _fewer(best, borders, counts)
     places = np.array(found, np.int64)
     ladder.sentences.extend(places[fewer[_stretch_of(borders, places)]].tolist())
     best = _with_overlaps_of(pieces, best, borders)
     return Pieces.together([pieces.rows(~fewer[stretch]), best.rows(fewer[_stretch_of(borders, best.own_start)])])
+
+
+def _inside(active: Active, borders: IntArray, stretches: BoolArray) -> Active:
+    """The cut points in these stretches."""
+    return active.rows(stretches[_stretch_of(borders, active.position)])
 
 
 def _with_overlaps_of(pieces: Pieces, best: Pieces, borders: IntArray) -> Pieces:
