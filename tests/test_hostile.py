@@ -136,23 +136,28 @@ def test_hostile_bytes_at_random(raw: bytes, settings: Settings, plain: bool) ->
 
 
 class Work:
-    """A counter, and how much is asked of it, of the sentence rules, and of the dynamic programme."""
+    """A counter, and how much is asked of it, of the sentence rules, the parser of atoms, and the programme."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, encoding: str) -> None:
-        self.strings = self.characters = self.sentence_characters = self.steps = 0
+        self.strings = self.characters = self.sentence_characters = self.atom_characters = self.steps = 0
         exact = counter_for(encoding)
         self.counter: Counter = replace(exact, count=lambda texts: self._count(exact, texts))
-        spans, costs = ladder.sentence_spans, total_fit.chunk_costs
+        spans, atoms, costs = ladder.sentence_spans, ladder.inline_atoms, total_fit.chunk_costs
 
         def counted_spans(text: str) -> list[tuple[int, int]]:
             self.sentence_characters += len(text)
             return spans(text)
+
+        def counted_atoms(text: str) -> tuple[list[int], list[int]]:
+            self.atom_characters += len(text)
+            return atoms(text)
 
         def counted_costs(size: IntArray, own: IntArray, aim: Aim) -> NDArray[np.float64]:
             self.steps += len(size)
             return costs(size, own, aim)
 
         monkeypatch.setattr(ladder, "sentence_spans", counted_spans)
+        monkeypatch.setitem(ladder._ATOMS, "markdown", counted_atoms)
         monkeypatch.setattr(total_fit, "chunk_costs", counted_costs)
 
     def _count(self, exact: Counter, texts: Sequence[str]) -> Any:  # noqa: ANN401 (an array)
@@ -161,15 +166,15 @@ class Work:
         return exact.count(texts)
 
     def of(self, text: str, settings: Settings, *, plain: bool) -> list[int]:
-        """Strings and characters counted, characters split into sentences, and costs of chunks, for one document."""
-        self.strings = self.characters = self.sentence_characters = self.steps = 0
+        """Strings and characters counted, characters split into sentences and read for atoms, costs of chunks."""
+        self.strings = self.characters = self.sentence_characters = self.atom_characters = self.steps = 0
         batch = joined([document(text, plain=plain)])
         blocks = blocks_of(batch)
         ends = self.counter.token_ends([text])
         cut = split(batch, blocks, ends, self.counter, settings)
         tokenized = Tokenized(self.counter, ends)
         record_batch(batch, blocks, tokenized, (), cut, metadata_of(batch, blocks).written, settings)
-        return [self.strings, self.characters, self.sentence_characters, self.steps]
+        return [self.strings, self.characters, self.sentence_characters, self.atom_characters, self.steps]
 
 
 @pytest.mark.parametrize("plain", [False, True])

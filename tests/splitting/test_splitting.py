@@ -10,6 +10,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
+import regex
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 
@@ -258,6 +259,28 @@ def test_escaped_paragraphs_are_cut_between_rather() -> None:
     shorter = replace(settings, max_tokens=120)
     ends = [chunk.text[-4:] for chunk in chunk_text(text, shorter, format="plain", doc_id="a")]
     assert ends == ["\\n\\n", "\\n\\n", "\\n\\n", '."}]']
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "今日は良い天気です。\ufe00",
+        "你好，\ufe01世界。\ufe01",
+        "शब्द ।\u200d नया ",
+        "word \u0301 ",
+        "ก า ่ ",
+        "Ends.\u200d Next, ",
+    ],
+)
+@pytest.mark.parametrize("limit", [16, 100])
+def test_marks_behind_stops_and_blanks_stay_with_them(unit: str, limit: int) -> None:
+    """Regression: a variation selector or joiner behind a stop began the next chunk, and so parted a grapheme."""
+    text = unit * 200
+    for format_name in ("markdown", "plain"):
+        found = chunk_text(text, Settings(encoding="cl100k_base", max_tokens=limit), format=format_name, doc_id="a")
+        starts = {match.start() for match in regex.finditer(r"\X", text)}
+        assert len(found) > 1
+        assert {chunk.char_start for chunk in found} <= starts
 
 
 def test_a_sentence_over_the_limit_is_cut_at_clauses_then_words() -> None:

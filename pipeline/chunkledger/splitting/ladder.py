@@ -19,7 +19,7 @@ from chunkledger.splitting.prefixes import Prefixes
 from chunkledger.splitting.prices import loose_slack
 from chunkledger.structure import kinds
 from chunkledger.structure.escaped import escaped_breaks
-from chunkledger.structure.graphemes import text_graphemes
+from chunkledger.structure.graphemes import at_clusters, text_graphemes
 from chunkledger.structure.markdown import inline_atoms, link_definitions
 from chunkledger.structure.rst_inline import rst_inline_atoms
 from chunkledger.structure.sentences import sentence_spans
@@ -94,6 +94,7 @@ class Ladder:
         ends: where their tokens end.
         prefixes: for the room that a chunk has at each place.
         atoms: inline atoms of the documents that were cut within their blocks: starts, and how far any reaches.
+        leaf_atoms: the same of paragraphs that were read alone.
         definitions: of links, of the documents that needed them.
         sentences: where sentences start in the pieces that were too big.
     """
@@ -104,6 +105,7 @@ class Ladder:
     ends: TokenEnds
     prefixes: Prefixes
     atoms: dict[int, tuple[IntArray, IntArray]] = field(default_factory=dict)
+    leaf_atoms: dict[int, tuple[IntArray, IntArray]] = field(default_factory=dict)
     definitions: dict[int, str] = field(default_factory=dict)
     sentences: list[int] = field(default_factory=list)
 
@@ -184,15 +186,20 @@ class Ladder:
         """
         if not len(points.place):
             return points
-        owner, start = self.batch.documents[document], int(self.leaves.start[leaf])
-        if owner.format != "markdown" or self.leaves.depth[leaf]:
+        if self.batch.documents[document].format != "markdown" or self.leaves.depth[leaf]:
             return self.outside_atoms(points, document)
+        if leaf not in self.leaf_atoms:  # a long one is asked for once for each of its chunks
+            self.leaf_atoms[leaf] = self._atoms_of(leaf, document)
+        return _outside(self.leaf_atoms[leaf], points)
+
+    def _atoms_of(self, leaf: int, document: int) -> tuple[IntArray, IntArray]:
+        owner, start = self.batch.documents[document], int(self.leaves.start[leaf])
         text = self.batch.data[start : int(self.leaves.end[leaf])].decode()
         if "[" in text:
             if document not in self.definitions:
                 self.definitions[document] = link_definitions(owner.text)
             text += self.definitions[document]
-        return _outside(_atoms_in(owner.format, text, start), points)
+        return _atoms_in(owner.format, text, start)
 
 
 def _atoms_in(format_name: str, text: str, base: int) -> tuple[IntArray, IntArray]:
@@ -317,10 +324,16 @@ def _after_matches(ladder: Ladder, pattern: re.Pattern[str], start: int, end: in
 
 
 def inner_bytes(text: str, places: IntArray, base: int) -> IntArray:
-    """Code point offsets into `text` as bytes, from `base`: those that have text on both sides."""
+    """Code point offsets into `text` as bytes, from `base`: those that have text on both sides.
+
+    What lies within a grapheme is moved behind it.
+    """
+    is_ascii = text.isascii()
+    if not is_ascii:
+        places = at_clusters(text, places)
     least, most = len(text) - len(text.lstrip()), len(text.rstrip())
     places = places[(places > least) & (places < most)]
-    if text.isascii() or not len(places):
+    if is_ascii or not len(places):
         return places + base
     first_bytes = np.flatnonzero((np.frombuffer(text.encode(), np.uint8) & 0xC0) != 0x80)
     result: IntArray = first_bytes[places] + base

@@ -17,6 +17,8 @@ _JOINING = regex.compile(
     r"[\p{GCB=Extend}\p{GCB=SpacingMark}\p{GCB=ZWJ}\p{GCB=Prepend}\p{GCB=RI}\p{GCB=L}\p{GCB=V}\p{GCB=T}]++|\r\n"
 )
 """All that can make one cluster of several characters; between two others a cluster always ends."""
+_EXTENDING = regex.compile(r"[\p{GCB=Extend}\p{GCB=SpacingMark}\p{GCB=ZWJ}]++")
+"""What belongs to the character before it, be that a stop or a blank."""
 _FLAGS = re.compile("[\U0001f1e6-\U0001f1ff]{64}(?=[\U0001f1e6-\U0001f1ff])")
 """An even number of regional indicators before one more: two are a flag, so a cluster ends between them."""
 _LAST_BLANK = 0x3000
@@ -53,6 +55,25 @@ def text_graphemes(text: str) -> IntArray:
         return starts
     found: BoolArray = np.logical_or.reduceat(~_blanks(text), starts)
     return starts[found]
+
+
+def at_clusters(text: str, places: IntArray) -> IntArray:
+    r"""Places that follow a stop, a comma or a blank, in code points, those within a cluster moved behind it.
+
+    Where blanks follow the cluster, nothing starts there, and the place is left out.
+
+    >>> at_clusters("ok.\ufe00No. Ah, \u0301 so", np.array([3, 8, 12])).tolist()
+    [4, 8]
+    """
+    if not _EXTENDING.search(text):
+        return places
+    moved: list[int] = []
+    for place in places.tolist():
+        marks = _EXTENDING.match(text, place)
+        there = marks.end() if marks else place
+        if not marks or not text[there : there + 1].isspace():
+            moved.append(there)
+    return np.unique(np.array(moved, np.int64))
 
 
 def is_grapheme(text: str) -> bool:
