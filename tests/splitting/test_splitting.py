@@ -283,6 +283,54 @@ def test_marks_behind_stops_and_blanks_stay_with_them(unit: str, limit: int) -> 
         assert {chunk.char_start for chunk in found} <= starts
 
 
+FUNCTIONS = "".join(
+    f"def f{number}(a, b):\n    x = a + b\n    if x:\n        y = call(x)\n    return [\n        x\n    ]\n"
+    for number in range(30)
+)
+
+
+@pytest.mark.parametrize("mark", ["", "> ", "  "])
+@pytest.mark.parametrize("limit", [64, 128, 256])
+def test_code_is_cut_at_its_least_indented_lines(mark: str, limit: int) -> None:
+    """Code without blank lines is cut between its functions, and not before lines that only close something."""
+    text = "".join(f"{mark}{line}\n" for line in ["```py", *FUNCTIONS.splitlines(), "```"])
+    text = f"- a\n\n{text}" if mark == "  " else text
+    found = chunk_text(text, Settings(encoding="cl100k_base", max_tokens=limit), doc_id="a")
+    assert len(found) > 2
+    assert {chunk.text.lstrip(" >")[:5] for chunk in found[1:]} == {"def f"}
+
+
+def test_code_of_one_block_is_cut_at_the_next_indentation() -> None:
+    """Where the least indented lines are too far apart, the next ones between them are taken."""
+    body = "".join(f"    for i{number} in x:\n        call({number})\n        stop({number})\n" for number in range(40))
+    text = f"```py\ndef f(x):\n{body}```\n"
+    found = chunk_text(text, Settings(encoding="cl100k_base", max_tokens=100), doc_id="a")
+    assert {chunk.text.lstrip()[:4] for chunk in found[1:]} == {"for "}
+    lines = "".join(f"{number}: [\n]\n" for number in range(100))
+    closed = chunk_text(f"```\n{lines}```\n", Settings(encoding="cl100k_base", max_tokens=64), doc_id="a")
+    assert [chunk.text[0] for chunk in closed[1:] if chunk.text[0] == "]"] == []
+
+
+def test_blank_lines_part_code_in_quotes() -> None:
+    """A line of quote marks alone is a blank one."""
+    text = "> ```py\n" + "".join(f"> a{number} = 1\n> b = 2\n>\n" for number in range(60)) + "> ```\n"
+    found = chunk_text(text, Settings(encoding="cl100k_base", max_tokens=128), doc_id="a")
+    assert {chunk.text[:3] for chunk in found[1:]} == {"> a"}
+
+
+@pytest.mark.parametrize("limit", [64, 512])
+def test_html_on_one_line_is_cut_between_its_tags(limit: int) -> None:
+    """No tag, with what is quoted in it, and no comment on one line is cut; other comments are between lines."""
+    tags = " ".join(f'<img src="a{number}.png" alt="the text. Here" /> <!-- so. It is -->' for number in range(60))
+    text = f'<p align="center"> {tags} </p>\n'
+    found = chunk_text(text, Settings(encoding="cl100k_base", max_tokens=limit), doc_id="a")
+    assert len(found) > 1
+    assert [chunk.text for chunk in found if chunk.text.count("<") != chunk.text.count(">")] == []
+    comment = "<!--\n" + "A line, it says. Nothing else\n" * 60 + "-->\n"
+    parts = chunk_text(comment, Settings(encoding="cl100k_base", max_tokens=limit), doc_id="a")
+    assert {chunk.text.partition("\n")[0] for chunk in parts[1:]} <= {"A line, it says. Nothing else", "-->"}
+
+
 def test_a_sentence_over_the_limit_is_cut_at_clauses_then_words() -> None:
     """A sentence over the limit is cut behind commas, and a clause over the limit between words."""
     text = ", ".join([words(8)] * 4)

@@ -18,6 +18,8 @@ from chunkledger.structure import kinds
 _LINE = re.compile(rb"[^\r\n]*")
 _LINE_BLANK = np.isin(np.arange(256), list(b" \t\r\n"))
 _LINE_ENDS = np.isin(np.arange(256), (10, 13, 32)).astype(np.int64)
+_LONGEST_MARKS = 16
+"""Bytes of a line that may be a blank one in quotes."""
 _CLOSING_FENCE = re.compile(rb"[ \t>]*(?:`{3,}|~{3,})\s*")
 _ENDS_STRONGLY = kinds.table_of(
     kinds.TABLE, kinds.CODE, kinds.HTML, kinds.QUOTE, kinds.FOOTNOTE, kinds.LIST, kinds.MATH
@@ -97,7 +99,7 @@ def _group_candidates(batch: Batch, blocks: Blocks) -> _Candidates:
     """Blank lines inside code, but not the one behind the opening of a reStructuredText block, which parts nothing."""
     code = np.flatnonzero(blocks.kind == kinds.CODE)
     owner, line = _lines_of(batch, blocks, code)
-    behind_blank = _are_blank(batch, line - 1)
+    behind_blank = _are_blank(batch, line - 1) | _are_quoted_blank(batch, line - 1, blocks.depth[code[owner]] > 0)
     line, owner = line[behind_blank], owner[behind_blank]
     chosen: list[int] = []
     opened = -1
@@ -135,6 +137,16 @@ def _are_blank(batch: Batch, line: IntArray) -> BoolArray:
     result &= ~longer
     for index in unsure.tolist():
         result[index] = not batch.data[int(start[index]) : int(end[index])].strip(b" \t\r\n")
+    return result
+
+
+def _are_quoted_blank(batch: Batch, line: IntArray, nested: BoolArray) -> BoolArray:
+    """Whether each of the nested lines has marks of quotes and blanks, and nothing else."""
+    lines = np.append(batch.line_starts, len(batch.data))
+    result = np.zeros(len(line), np.bool_)
+    for index in np.flatnonzero(nested & (lines[line + 1] - lines[line] <= _LONGEST_MARKS)).tolist():
+        text = batch.data[int(lines[line[index]]) : int(lines[line[index] + 1])]
+        result[index] = b">" in text and not text.strip(b" \t>\r\n")
     return result
 
 

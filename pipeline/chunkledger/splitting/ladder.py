@@ -37,6 +37,8 @@ _ATOMS = {"markdown": inline_atoms, "rst": rst_inline_atoms}
 _COARSE, _FINE = 64, 32
 """Most cut points kept in a limit's worth of tokens: of lines and sentences, and of words and graphemes."""
 
+_CLOSES = re.compile(rb"(?:[)\]}]+|</[^>]*>|`{3,}|~{3,}|end|fi|done|esac)[;,)]*\s*\Z")
+"""What a line holds that only closes what was opened before it."""
 _OF_SENTENCES = (strengths.TEXT_LINE, strengths.SENTENCE)
 _SENTENCES_OF_LINE = 1.5
 """Sentences for each line of a paragraph from which its lines count as paragraphs."""
@@ -238,6 +240,15 @@ def _structural(ladder: Ladder, start: int, end: int, *, never: bool) -> Points:
 
 
 def _sentences_and_code_lines(ladder: Ladder, start: int, end: int, document: int) -> Points:
+    return _inner_points(ladder, start, end, document, paragraphs=True)
+
+
+def _code_lines(ladder: Ladder, start: int, end: int, document: int) -> Points:
+    return _inner_points(ladder, start, end, document, paragraphs=False)
+
+
+def _inner_points(ladder: Ladder, start: int, end: int, document: int, *, paragraphs: bool) -> Points:
+    """Sentences in paragraphs, if they are wanted, and the least indented lines of what has lines for units."""
     leaves = ladder.leaves
     found = [Points.of(_NO_PLACES, strengths.SENTENCE)]
     first = int(np.searchsorted(leaves.end, start, side="right"))
@@ -245,10 +256,12 @@ def _sentences_and_code_lines(ladder: Ladder, start: int, end: int, document: in
     for index in range(first, last):
         inner_start, inner_end = max(start, int(leaves.start[index])), min(end, int(leaves.end[index]))
         if leaves.kind[index] == kinds.PARAGRAPH:
-            points = _sentences(ladder, inner_start, inner_end)
-            found.append(ladder.outside_atoms_of(index, points, document))
+            if paragraphs:
+                points = _sentences(ladder, inner_start, inner_end)
+                found.append(ladder.outside_atoms_of(index, points, document))
         else:
-            found.append(_line_points(ladder, inner_start, inner_end))
+            points = _least_indented(ladder, inner_start, inner_end, nested=bool(leaves.depth[index]))
+            found.append(ladder.outside_atoms(points, document) if leaves.kind[index] == kinds.HTML else points)
     every = Points.together(found)
     # Leaves do not overlap, so the points ascend; a line's start may be there twice.
     new = np.diff(every.place, prepend=-1) > 0
@@ -295,6 +308,26 @@ def _line_points(ladder: Ladder, start: int, end: int) -> Points:
     return Points.of(np.array(found, np.int64), strengths.LINE)
 
 
+def _least_indented(ladder: Ladder, start: int, end: int, *, nested: bool) -> Points:
+    """The lines of a span of code that are indented least; its first line, which a piece starts with, does not count.
+
+    Lines that only close something come with what they close, unless there are no others.
+    """
+    lines = _line_points(ladder, start, end).place
+    edges = [*lines.tolist(), end]
+    marks = b" \t>" if nested else b" \t"
+    found: list[tuple[int, int, bool]] = []
+    for line, following in pairwise(edges):
+        text = ladder.batch.data[line:following]
+        kept = text.lstrip(marks)
+        if kept.strip():
+            indent = len(text[: len(text) - len(kept)].expandtabs())
+            found.append((line, indent, _CLOSES.match(kept) is not None))
+    chosen = [(line, indent) for line, indent, closes in found if not closes] or [each[:2] for each in found]
+    least = min((indent for _, indent in chosen), default=0)
+    return Points.of(np.array([line for line, indent in chosen if indent == least], np.int64), strengths.LINE)
+
+
 def _clauses(ladder: Ladder, start: int, end: int, document: int) -> Points:
     return ladder.outside_atoms(_after_matches(ladder, _CLAUSE_END, start, end, strengths.CLAUSE), document)
 
@@ -309,7 +342,11 @@ def _words(ladder: Ladder, start: int, end: int, document: int) -> Points:
 
 
 def _words_anywhere(ladder: Ladder, start: int, end: int, document: int) -> Points:
-    return _after_matches(ladder, _WORD_END, start, end, strengths.WORD)
+    """Words and lines even inside of what should be whole, because it is over the limit."""
+    words = _after_matches(ladder, _WORD_END, start, end, strengths.WORD)
+    every = Points.together([_line_points(ladder, start, end), words])
+    order = np.lexsort((every.strength, every.place))
+    return every.where(order[np.flatnonzero(np.diff(every.place[order], prepend=-1))])
 
 
 def _graphemes(ladder: Ladder, start: int, end: int, document: int) -> Points:
@@ -343,6 +380,8 @@ def inner_bytes(text: str, places: IntArray, base: int) -> IntArray:
 _RUNGS: tuple[tuple[Rung, int], ...] = (
     (_structure, 10**9),
     (_sentences_and_code_lines, _COARSE),
+    (_code_lines, _COARSE),
+    (_code_lines, _COARSE),
     (_all_structure, _COARSE),
     (_inner_ends, _COARSE),
     (_clauses, _COARSE),

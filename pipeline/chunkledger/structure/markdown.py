@@ -54,6 +54,11 @@ _TAB_BEHIND_FENCE = re.compile(r"(`{3}|~{3})([ \t]*\t[ \t]*)(?=[\r\n]|\Z)")
 _MARKUP = re.compile(r"[\\`*_\[\]<&!~$]")
 _SIMPLE_TITLE = re.compile(r"#{1,6}[ \t]+([^\\`*_\[\]<&!~$#\r\n]+)(?:\r\n|\n|\r)?")
 """A heading of marks and words alone, as most are: three times as fast as taking it apart."""
+_TAG = re.compile(
+    rb"<!--.*?(?:-->|\Z)|<\?.*?(?:\?>|\Z)|<!\[CDATA\[.*?(?:\]\]>|\Z)|</?[A-Za-z](?:[^<>\"']|\"[^\"]*\"|'[^']*')*+>",
+    re.DOTALL,
+)
+"""A tag in a block of HTML, or what may hold text that looks like one."""
 _DEFINITION = re.compile(r"^[ \t>*+-]*(\[[^\[\]\r\n]+\]:)[ \t]*(?:\r?\n[ \t]*)?(\S+)", re.MULTILINE)
 _OPENING_MARKS = re.compile(r"^[ \t]{0,3}#{1,6}(?:[ \t]+|$)")
 _CLOSING_MARKS = re.compile(r"(?:^|(?<![ \t])[ \t]+)#+[ \t]*$")
@@ -213,7 +218,9 @@ def _plain(markup: str) -> str:
 
 
 def inline_atoms(text: str) -> tuple[list[int], list[int]]:
-    """Spans inside paragraphs that must not be cut: code, links, images, math, HTML tags, references, entities.
+    """Spans inside blocks that must not be cut: code, links, images, math, HTML tags, references, entities.
+
+    A comment of HTML is one where it is on one line; else it may be cut between its lines.
 
     Returns:
         Starts and ends, bytes of the text's UTF-8, by start.
@@ -225,7 +232,14 @@ def inline_atoms(text: str) -> tuple[list[int], list[int]]:
         if isinstance(event, dict) and _is_atom(event, data, place):
             starts.append(place["start"])
             ends.append(place["end"])
+            if event.get("Start") == "HtmlBlock":
+                starts[-1:], ends[-1:] = _tags(data, place["start"], place["end"])
     return starts, ends
+
+
+def _tags(data: bytes, start: int, end: int) -> tuple[list[int], list[int]]:
+    spans = [tag.span() for tag in _TAG.finditer(data, start, end) if tag[0][1:2] not in b"!?" or b"\n" not in tag[0]]
+    return [first for first, _ in spans], [last for _, last in spans]
 
 
 def link_definitions(text: str) -> str:
@@ -241,7 +255,7 @@ def link_definitions(text: str) -> str:
 def _is_atom(event: Any, data: bytes, place: Any) -> bool:  # noqa: ANN401 (ten event types, told apart by their only key)
     name, value = next(iter(event.items()))
     if name == "Start":
-        return not isinstance(value, str) and next(iter(value)) in _INLINE_TAGS
+        return value == "HtmlBlock" if isinstance(value, str) else next(iter(value)) in _INLINE_TAGS
     if name == "Text":
         start, end = place["start"], place["end"]
         is_entity = data.startswith(b"&", start) and data.endswith(b";", start, end)
