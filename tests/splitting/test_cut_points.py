@@ -124,10 +124,12 @@ def test_long_runs_of_blank_lines_in_code_are_read_once() -> None:
 
 
 @pytest.mark.parametrize("colon", [":", ":  ", "\uff1a"])
-@pytest.mark.parametrize("block", ["- a\n", "1. a\n", "```\na\n```\n", "| a |\n|---|\n", "> a\n", "<div>\n</div>\n"])
+@pytest.mark.parametrize(
+    "block", ["a\n", "- a\n", "1. a\n", "```\na\n```\n", "| a |\n|---|\n", "> a\n", "<div>\n</div>\n"]
+)
 def test_a_line_that_ends_in_a_colon_introduces(colon: str, block: str) -> None:
     """The cut between a paragraph that ends in a colon and the block behind it is found, in every script."""
-    for text, expected in ((f"see{colon}\n\n{block}", [1]), (f"see\n\n{block}", []), (f"see{colon}\n\nmore\n", [])):
+    for text, expected in ((f"see{colon}\n\n{block}", [1]), (f"see\n\n{block}", []), (f"see{colon}\n\n# more\n", [])):
         batch = joined([document(text)])
         blocks = blocks_of(batch)
         assert structural_cuts(batch, blocks).introducing.tolist() == expected

@@ -331,6 +331,40 @@ def test_html_on_one_line_is_cut_between_its_tags(limit: int) -> None:
     assert {chunk.text.partition("\n")[0] for chunk in parts[1:]} <= {"A line, it says. Nothing else", "-->"}
 
 
+def test_heading_path_makes_room_for_what_fits_with_its_heading() -> None:
+    """Regression: a table that fits with its heading was cut, because the same heading stood in its path as well."""
+    table = "| a | b |\n|---|---|\n" + "".join(f"| row {number} | {number} |\n" for number in range(61))
+    text = f"## Some heading of the section here\n\n{table}"
+    assert 500 < tokens(text.rstrip(), "cl100k_base") <= 512
+    [chunk] = chunk_text(text, Settings(encoding="cl100k_base"), doc_id="a")
+    assert (chunk.embed_prefix, chunk.embed_tokens) == ("", tokens(text.rstrip(), "cl100k_base"))
+
+
+def test_a_container_that_is_opened_keeps_those_in_it_whole() -> None:
+    """Regression: where an item and its heading are over the limit together, a table in the item was cut."""
+    rows = "".join(f"  | row {number} value | other {number} text |\n" for number in range(12))
+    for count in range(150, 300, 10):
+        words = "word " * count
+        item = f"- {words.strip()}.\n\n  | a | b |\n  |---|---|\n{rows}\n  {'word ' * 90}.\n"
+        text = f"## Some heading of the section here\n\n{item}"
+        found = chunk_text(text, Settings(encoding="cl100k_base"), doc_id="a")
+        assert [chunk.text for chunk in found if ("| row 0" in chunk.text) != ("| row 11" in chunk.text)] == []
+
+
+@pytest.mark.parametrize(
+    "intro", ["The rates:", "**The rates:**", "*The rates:*", "**The rates**:", "費率：", "**費率：**", "The rates: "]
+)
+@pytest.mark.parametrize("format_name", ["markdown", "rst"])
+def test_intro_stays_with_what_it_introduces(intro: str, format_name: Format) -> None:
+    """Emphasis around the colon does not matter, nor whether code, a list, a quote or a paragraph follows."""
+    code = ".. code-block:: py\n\n   x = 1" if format_name == "rst" else "```py\nx = 1\n```"
+    for introduced in (code, "* one\n* two", "   quoted" if format_name == "rst" else "> quoted", "Next paragraph."):
+        for count in range(14):
+            text = f"{prose(count, 'fee')}\n\n{intro}\n\n{introduced}\n\n{prose(8)}\n"
+            found = chunk_text(text, Settings(encoding="cl100k_base", max_tokens=100), format=format_name, doc_id="a")
+            assert [chunk.text for chunk in found if chunk.text.endswith(intro.strip())] == []
+
+
 def test_a_sentence_over_the_limit_is_cut_at_clauses_then_words() -> None:
     """A sentence over the limit is cut behind commas, and a clause over the limit between words."""
     text = ", ".join([words(8)] * 4)

@@ -23,7 +23,7 @@ def forced_cuts(cuts: Cuts, settings: Settings) -> BoolArray:
 
 
 def banned_cuts(
-    batch: Batch, blocks: Blocks, cuts: Cuts, ends: TokenEnds, prefixes: Prefixes, settings: Settings
+    batch: Batch, cuts: Cuts, held: IntArray, ends: TokenEnds, prefixes: Prefixes, settings: Settings
 ) -> BoolArray:
     """Which cuts do not compete.
 
@@ -32,7 +32,7 @@ def banned_cuts(
     both fit. A piece that turns out too big for all that is opened again by the ladder.
     """
     forced = forced_cuts(cuts, settings)
-    banned = (cuts.never | _inside_fitting(batch, blocks, cuts, ends, prefixes, settings)) & ~forced
+    banned = (cuts.never | (held > 0)) & ~forced
     banned |= _introducing(batch, cuts, ends, prefixes, settings, banned) & ~forced
     return banned
 
@@ -45,23 +45,29 @@ def make_room(batch: Batch, blocks: Blocks, cuts: Cuts, ends: TokenEnds, prefixe
     limit = prefixes.settings.max_tokens
     # No prefix takes more than half, and no token is shorter than a byte.
     chosen = np.flatnonzero(_CONTAINERS[blocks.kind] & (2 * (blocks.end - blocks.line_start) > limit))
-    start, document = blocks.line_start[chosen], blocks.document[chosen]
+    document = blocks.document[chosen]
+    place = np.minimum(np.searchsorted(cuts.position, blocks.line_start[chosen]), len(cuts.position) - 1)
+    is_cut = cuts.position[place] == blocks.line_start[chosen]
+    # A chunk starts with the headings before its first block.
+    with_headings = np.maximum.accumulate(np.where(cuts.never, 0, np.arange(len(cuts.position))))
+    start = cuts.position[with_headings[place]]
     following = np.append(cuts.position, len(batch.data))[np.searchsorted(cuts.position, blocks.end[chosen])]
     size = ends.before(np.minimum(following, batch.starts[document + 1])) - ends.before(start)
-    close = (size <= limit) & (2 * size > limit)
+    close = (size <= limit) & (2 * size > limit) & is_cut
     start, document, size = start[close], document[close], size[close]
-    place = np.minimum(np.searchsorted(cuts.position, start), len(cuts.position) - 1)
-    tight = (size + prefixes.token_count(start, document) > limit) & (cuts.position[place] == start)
-    tight &= ~cuts.never[place] & (prefixes.repeated.at(start) < 0)
+    tight = (size + prefixes.token_count(start, document) > limit) & (prefixes.repeated.at(start) < 0)
     start, document, size = start[tight], document[tight], size[tight]
-    first = np.flatnonzero(np.diff(start, prepend=-1))  # the outer one where two start on one line
+    order = np.lexsort((-size, start))
+    start, document, size = start[order], document[order], size[order]
+    first = np.flatnonzero(np.diff(start, prepend=-1))  # the largest one where several start there
     if len(first):
         prefixes.make_room(start[first], document[first], limit - size[first])
 
 
-def _inside_fitting(
+def held_cuts(
     batch: Batch, blocks: Blocks, cuts: Cuts, ends: TokenEnds, prefixes: Prefixes, settings: Settings
-) -> BoolArray:
+) -> IntArray:
+    """For each cut how many containers there are around it that fit whole."""
     chosen = np.flatnonzero(_CONTAINERS[blocks.kind])
     first = np.searchsorted(cuts.position, blocks.line_start[chosen], side="right")
     cut_inside = np.append(cuts.position, len(batch.data))[first] < blocks.end[chosen]  # most items are one line
@@ -72,7 +78,8 @@ def _inside_fitting(
     last = np.searchsorted(cuts.position, end[fits], side="left")
     depth = np.bincount(first[fits], minlength=len(cuts.position) + 1)
     depth -= np.bincount(last, minlength=len(cuts.position) + 1)
-    return np.cumsum(depth)[:-1] > 0
+    result: IntArray = np.cumsum(depth)[:-1]
+    return result
 
 
 def _introducing(

@@ -20,12 +20,13 @@ _LINE_BLANK = np.isin(np.arange(256), list(b" \t\r\n"))
 _LINE_ENDS = np.isin(np.arange(256), (10, 13, 32)).astype(np.int64)
 _LONGEST_MARKS = 16
 """Bytes of a line that may be a blank one in quotes."""
+_EMPHASIS = np.isin(np.arange(256), list(b"*_")).astype(np.int64)
 _CLOSING_FENCE = re.compile(rb"[ \t>]*(?:`{3,}|~{3,})\s*")
 _ENDS_STRONGLY = kinds.table_of(
     kinds.TABLE, kinds.CODE, kinds.HTML, kinds.QUOTE, kinds.FOOTNOTE, kinds.LIST, kinds.MATH
 )
 _ENDS_AS_RULE = kinds.table_of(kinds.RULE, kinds.FRONT_MATTER)
-_INTRODUCED = kinds.table_of(kinds.LIST, kinds.CODE, kinds.TABLE, kinds.QUOTE, kinds.HTML, kinds.MATH)
+_INTRODUCED = kinds.table_of(kinds.PARAGRAPH, kinds.LIST, kinds.CODE, kinds.TABLE, kinds.QUOTE, kinds.HTML, kinds.MATH)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +67,8 @@ def _introducing(batch: Batch, blocks: Blocks, position: IntArray, strength: Int
     last = blocks.end[paragraphs] - 1
     for _ in range(4):
         last = last - _LINE_ENDS[values[np.maximum(last, 0)]]
+    for _ in range(3):  # **Steps:**
+        last = last - _EMPHASIS[values[np.maximum(last, 0)]]
     last = np.maximum(last, 0)
     colon = values[last] == ord(":")
     before, first = values[np.maximum(last - 1, 0)], values[np.maximum(last - 2, 0)]

@@ -34,6 +34,8 @@ _LINE_KINDS = (kinds.CODE, kinds.HTML, kinds.TABLE, kinds.FRONT_MATTER, kinds.MA
 _HOLD_TEXT = kinds.table_of(kinds.PARAGRAPH, *_LINE_KINDS)
 _ATOMS = {"markdown": inline_atoms, "rst": rst_inline_atoms}
 """Format -> a function from a text to the spans inside paragraphs that must not be cut."""
+_DEEPEST = 8
+"""So often containers that fit are opened one within the other; deeper ones are cut by their lines."""
 _COARSE, _FINE = 64, 32
 """Most cut points kept in a limit's worth of tokens: of lines and sentences, and of words and graphemes."""
 
@@ -93,6 +95,7 @@ class Ladder:
 
     Attributes:
         batch, leaves, cuts: the documents and their structure.
+        held: for each cut how many containers there are around it that fit whole.
         ends: where their tokens end.
         prefixes: for the room that a chunk has at each place.
         atoms: inline atoms of the documents that were cut within their blocks: starts, and how far any reaches.
@@ -104,6 +107,7 @@ class Ladder:
     batch: Batch
     leaves: Leaves
     cuts: Cuts
+    held: IntArray
     ends: TokenEnds
     prefixes: Prefixes
     atoms: dict[int, tuple[IntArray, IntArray]] = field(default_factory=dict)
@@ -222,19 +226,28 @@ Rung = Callable[[Ladder, int, int, int], Points]
 
 
 def _structure(ladder: Ladder, start: int, end: int, document: int) -> Points:
-    """Cuts that were not considered because their container, or container and heading, seemed to fit."""
-    return _structural(ladder, start, end, never=False)
+    """Cuts that were not considered because their container, or container and heading, seemed to fit.
+
+    Of those, the ones that part the fewest containers that fit.
+    """
+    first, last = _cuts_inside(ladder, start, end)
+    found, held = _structural(ladder, first, last, never=False), ladder.held[first:last][~ladder.cuts.never[first:last]]
+    return found.where(held == held.min()) if len(held) else found
 
 
 def _all_structure(ladder: Ladder, start: int, end: int, document: int) -> Points:
     """Even cuts that part a heading from its section: better than to cut a word."""
-    return Points.together([_structural(ladder, start, end, never=True), _lines(ladder, start, end, document)])
+    first, last = _cuts_inside(ladder, start, end)
+    return Points.together([_structural(ladder, first, last, never=True), _lines(ladder, start, end, document)])
 
 
-def _structural(ladder: Ladder, start: int, end: int, *, never: bool) -> Points:
+def _cuts_inside(ladder: Ladder, start: int, end: int) -> tuple[int, int]:
+    position = ladder.cuts.position
+    return int(np.searchsorted(position, start, side="right")), int(np.searchsorted(position, end, side="left"))
+
+
+def _structural(ladder: Ladder, first: int, last: int, *, never: bool) -> Points:
     cuts = ladder.cuts
-    first = int(np.searchsorted(cuts.position, start, side="right"))
-    last = int(np.searchsorted(cuts.position, end, side="left"))
     found = Points(cuts.position[first:last], cuts.strength[first:last].astype(np.int64))
     return found.where(cuts.never[first:last] == never)
 
@@ -378,7 +391,7 @@ def inner_bytes(text: str, places: IntArray, base: int) -> IntArray:
 
 
 _RUNGS: tuple[tuple[Rung, int], ...] = (
-    (_structure, 10**9),
+    *((_structure, 10**9),) * _DEEPEST,
     (_sentences_and_code_lines, _COARSE),
     (_code_lines, _COARSE),
     (_code_lines, _COARSE),

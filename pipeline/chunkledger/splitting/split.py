@@ -10,7 +10,7 @@ from chunkledger.counting.counter import Counter
 from chunkledger.model import Batch, Blocks, Cuts, IntArray, Spans, TokenEnds
 from chunkledger.settings import Settings
 from chunkledger.splitting.active import Active
-from chunkledger.splitting.bans import banned_cuts, cut_prices, forced_cuts, make_room
+from chunkledger.splitting.bans import banned_cuts, cut_prices, forced_cuts, held_cuts, make_room
 from chunkledger.splitting.cut_points import structural_cuts
 from chunkledger.splitting.fitting import fitted_pieces
 from chunkledger.splitting.headings import Headings, headings_of
@@ -59,8 +59,9 @@ def split(batch: Batch, blocks: Blocks, ends: TokenEnds, counter: Counter, setti
     headings = headings_of(blocks)
     prefixes = Prefixes(batch, headings, repeated_of(batch, blocks), counter, settings)
     make_room(batch, blocks, cuts, ends, prefixes)
-    ladder = Ladder(batch, leaves_of(blocks), cuts, ends, prefixes)
-    active = _active(batch, blocks, ladder, settings)
+    held = held_cuts(batch, blocks, cuts, ends, prefixes, settings)
+    ladder = Ladder(batch, leaves_of(blocks), cuts, held, ends, prefixes)
+    active = _active(batch, ladder, settings)
     pieces = reopened(blocks, active, fitted_pieces(active, ladder, settings), ladder, settings)
     measure = Measure(batch, ends, counter, prefixes)
     found = repaired(pieces, measure, ladder, settings)
@@ -71,10 +72,10 @@ def split(batch: Batch, blocks: Blocks, ends: TokenEnds, counter: Counter, setti
     return Split(found, cuts, sentences, headings, prefixes, ladder, parents, parent)
 
 
-def _active(batch: Batch, blocks: Blocks, ladder: Ladder, settings: Settings) -> Active:
+def _active(batch: Batch, ladder: Ladder, settings: Settings) -> Active:
     """The cut points that compete: those of structure that are not banned, and finer ones where a piece is too big."""
     cuts, ends, prefixes = ladder.cuts, ladder.ends, ladder.prefixes
-    open_cuts = np.flatnonzero(~banned_cuts(batch, blocks, cuts, ends, prefixes, settings))
+    open_cuts = np.flatnonzero(~banned_cuts(batch, cuts, ladder.held, ends, prefixes, settings))
     active = Active.of_points(
         ladder,
         cuts.position[open_cuts],
