@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from chunkledger import Settings
+from chunkledger.records.chunk_batch import chunk_batch
 from chunkledger.structure.front_matter import MOST_CHARACTERS, MOST_DEPTH, FrontMatterError, front_matter
+from markdown_texts import document
 
+SMALL = Settings(encoding="cl100k_base", max_tokens=64)
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(st.characters(exclude_categories=["Cs"]), max_size=8),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text("abc", min_size=1), inner, max_size=3),
@@ -113,3 +118,45 @@ def test_size_is_limited() -> None:
 def test_line_ends_of_every_system_are_read() -> None:
     """CRLF and lone CR part the lines of front matter too; dots may close it."""
     assert [front_matter(f"---{end}a: 1{end}b: 2{end}...") for end in ("\n", "\r\n", "\r")] == [{"a": 1, "b": 2}] * 3
+
+
+def test_toml_becomes_json() -> None:
+    """Between lines of plus signs stands TOML, with its tables, dates and numbers."""
+    source = (
+        '+++\n# page\ntitle = "a"\nday = 2026-03-01\nat = 12:30:00\nn = inf\n\n'
+        '[extra]\ntags = ["x", "y"]\n[[authors]]\nname = "b"\n+++'
+    )
+    expected = {
+        "title": "a", "day": "2026-03-01", "at": "12:30:00", "n": "inf",
+        "extra": {"tags": ["x", "y"]}, "authors": [{"name": "b"}],
+    }  # fmt: skip
+    for text in (source, source.replace("\n", "\r\n"), source.replace("+++", "+++ ")):
+        assert front_matter(text) == expected
+    assert front_matter("+++\n+++") == {}
+
+
+@pytest.mark.parametrize(
+    ("toml", "reason"),
+    [
+        ("title = ", "it is not TOML: Invalid value on line 2"),
+        ("a = 1\na = 2", "it is not TOML: Cannot overwrite a value on line 3"),
+        (f"a = {'[' * 30}{']' * 30}", "nested deeper than 20"),
+        (f"a = {'[' * 5000}{']' * 5000}", "not TOML that is taken"),
+        (f"a = {'9' * 6000}", "not TOML that is taken"),
+    ],
+)
+def test_what_is_no_toml_is_told(toml: str, reason: str) -> None:
+    """A fault is named with its line in the document; what would take a stack or a minute to read is refused."""
+    with pytest.raises(FrontMatterError, match=re.escape(reason)):
+        front_matter(f"+++\n{toml}\n+++")
+
+
+def test_front_matter_of_toml_stays_whole_and_is_no_section() -> None:
+    """Its comment is no heading, and what is in it is metadata; plus signs further down are text."""
+    source = '+++\n# page settings\ntitle = "a"\n\n[extra]\nx = 1\n\n[more]\ny = "+++"\n+++\n'
+    [matter, *rest] = chunk_batch([document(f"{source}\n# Head\n\n{'Some text. ' * 40}")], SMALL).to_pylist()
+    assert matter["text"].startswith(source.rstrip())
+    assert {row["metadata"] for row in rest} == {'{"extra": {"x": 1}, "more": {"y": "+++"}, "title": "a"}'}
+    assert {tuple(row["heading_path"]) for row in rest} == {("Head",)}
+    [row] = chunk_batch([document("Text.\n\n+++\na = 1\n+++\n")], SMALL).to_pylist()
+    assert row["metadata"] == "{}"

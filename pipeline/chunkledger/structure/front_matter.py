@@ -1,4 +1,4 @@
-"""Front matter -> metadata, through PyYAML's safe loader, with limits: corpus text is not trusted.
+"""Front matter -> metadata: YAML through PyYAML's safe loader, TOML; with limits, because corpus text is not trusted.
 
 The only module that knows PyYAML.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 import datetime
 import math
 import re
+import tomllib
 
 import yaml
 
@@ -17,6 +18,7 @@ MOST_DEPTH = 20
 """Deeper nesting is a fault or an attack."""
 _MOST_BITS = 10_000
 """A larger number is given as hexadecimal text: Python refuses to write more than 4,300 decimal digits."""
+_TOML_LINE = re.compile(r" \(at line (\d+), column \d+\)")
 _LINE_END = re.compile(r"\r\n|\n|\r")
 
 
@@ -61,28 +63,58 @@ def front_matter(source: str) -> dict[str, object]:
         source: the block, with its delimiter lines.
 
     Raises:
-        FrontMatterError: it is no mapping, not YAML, or over a limit.
+        FrontMatterError: it is no mapping, neither YAML nor, between lines of `+++`, TOML, or over a limit.
 
     >>> front_matter("---\ntitle: Rates\ntags: [a, b]\nreviewed: 2026-03-01\n---")
     {'title': 'Rates', 'tags': ['a', 'b'], 'reviewed': '2026-03-01'}
+    >>> front_matter('+++\ntitle = "Rates"\n[extra]\nreviewed = 2026-03-01\n+++')
+    {'title': 'Rates', 'extra': {'reviewed': '2026-03-01'}}
     """
     check_size(source)
     lines = _LINE_END.split(source.strip())
     if len(lines) < 2:
         return {}
-    try:
-        # The loader is a subclass of yaml.SafeLoader: it makes plain values only.
-        value = yaml.load("\n".join(lines[1:-1]), Loader=_LimitedLoader)  # noqa: S506
-    except yaml.MarkedYAMLError as error:
-        raise FrontMatterError(f"it is not YAML: {error.problem}{_line(error.problem_mark)}") from None
-    except yaml.YAMLError as error:
-        raise FrontMatterError(f"it is not YAML: {str(error).partition(chr(10))[0]}") from None
+    value = _toml(lines[1:-1]) if lines[0].startswith("+++") else _yaml(lines[1:-1])
     if value is None:
         return {}
     plain = _as_json(value)
     if not isinstance(plain, dict):
         raise FrontMatterError("it has no keys with values")
     return plain
+
+
+def _yaml(lines: list[str]) -> object:
+    try:
+        # The loader is a subclass of yaml.SafeLoader: it makes plain values only.
+        return yaml.load("\n".join(lines), Loader=_LimitedLoader)  # noqa: S506
+    except yaml.MarkedYAMLError as error:
+        raise FrontMatterError(f"it is not YAML: {error.problem}{_line(error.problem_mark)}") from None
+    except yaml.YAMLError as error:
+        raise FrontMatterError(f"it is not YAML: {str(error).partition(chr(10))[0]}") from None
+
+
+def _toml(lines: list[str]) -> object:
+    try:
+        value = tomllib.loads("".join(f"{line}\n" for line in lines))
+    except tomllib.TOMLDecodeError as error:
+        # The delimiter is the first line of the document.
+        said = _TOML_LINE.sub(lambda at: f" on line {int(at[1]) + 1}", str(error))
+        raise FrontMatterError(f"it is not TOML: {said}") from None
+    except (ValueError, RecursionError) as error:  # a number too long to be read, or nesting without end
+        raise FrontMatterError(f"it is not TOML that is taken: {error}") from None
+    if _depth(value) > MOST_DEPTH:
+        raise FrontMatterError(f"it is nested deeper than {MOST_DEPTH}")
+    return value
+
+
+def _depth(value: object) -> int:
+    """How deep containers are nested in each other."""
+    depth, level = 0, [value]
+    while level and depth <= MOST_DEPTH:
+        inner = [each for each in level if isinstance(each, dict | list)]
+        level = [item for each in inner for item in (each.values() if isinstance(each, dict) else each)]
+        depth += bool(inner)
+    return depth
 
 
 def check_size(source: str) -> None:
