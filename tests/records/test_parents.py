@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+from collections import Counter
 from dataclasses import replace
 from itertools import groupby
 from typing import Any
@@ -132,3 +134,16 @@ def test_a_whole_document_may_be_the_parent(monkeypatch: pytest.MonkeyPatch) -> 
     assert (len(parents), parents[0]["text"]) == (1, prose(2_000))
     assert len(chunks) > 500
     assert sum(looked_at) < 1_000_000
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_parents_keep_their_limit_where_a_chunk_is_cut_again(seed: int) -> None:
+    """Regression: a chunk that repeats nothing may start behind a longer prefix, and be cut again."""
+    choose = random.Random(seed)  # noqa: S311 (the same each time)
+    words = ["alpha", "beta", "|", "cat", "dog,", "v1.2", "x=y", ";", "naïve"]
+    rows = "".join(f"| {' '.join(choose.choices(words, k=choose.randint(2, 24)))} |\n" for _ in range(40))
+    settings = Settings(encoding="o200k_base", max_tokens=30, overlap_tokens=12, parent_tokens=33)
+    chunks, parents = by_role(f"| some header | of the table |\n|---|---|\n{rows}", settings)
+    held = Counter(row["parent_id"] for row in chunks)
+    assert [row["embed_tokens"] for row in parents if row["embed_tokens"] > 33 and held[row["chunk_id"]] > 1] == []
+    assert [*parent_mismatches(chunks, parents)] == []

@@ -41,7 +41,11 @@ def with_parents(
     parent = np.repeat(np.arange(len(first)), _chunk_counts(first, found))
     reaches = np.flatnonzero(found.spans.start < parents.spans.start[parent])
     if len(reaches):
-        found = settled(without_overlap(found, reaches.tolist(), measure), measure, ladder, settings)
+        apart = settled(without_overlap(found, reaches.tolist(), measure), measure, ladder, settings)
+        if len(apart.tokens) != len(found.tokens):
+            # Without what it repeated a chunk may start behind a longer prefix, and was cut again.
+            return with_parents(apart, measure, ladder, settings)
+        found = apart
         parent = np.searchsorted(parents.spans.start, found.spans.own_start, side="right") - 1
     return found, parents, parent
 
