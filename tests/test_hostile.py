@@ -144,9 +144,9 @@ class Work:
         self.counter: Counter = replace(exact, count=lambda texts: self._count(exact, texts))
         spans, atoms, costs = ladder.sentence_spans, ladder.inline_atoms, total_fit.chunk_costs
 
-        def counted_spans(text: str) -> list[tuple[int, int]]:
+        def counted_spans(text: str, language: str | None) -> list[tuple[int, int]]:
             self.sentence_characters += len(text)
-            return spans(text)
+            return spans(text, language)
 
         def counted_atoms(text: str) -> tuple[list[int], list[int]]:
             self.atom_characters += len(text)

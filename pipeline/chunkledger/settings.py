@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import hashlib
 import json
+import re
 from dataclasses import dataclass, fields
 
 from chunkledger.errors import SettingsError
@@ -16,6 +17,7 @@ ENCODINGS = ("o200k_base", "cl100k_base", "o200k_harmony")
 FORMATS = ("auto", "markdown", "plain", "rst")
 """How a document's text is read: by its suffix, or always as one of these."""
 
+_LANGUAGE = re.compile("[a-z]{2,3}")
 _NO_CHARACTER_SETS = ("idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape")
 """Python's codecs that are rules for names or literals, and take nearly any bytes for something."""
 
@@ -42,6 +44,8 @@ class Settings:
         heading_context: whether the heading path is part of the embed text.
         template: how a block is rendered, one of `chunkledger.packer.TEMPLATES`.
         format: how documents are read, one of `FORMATS`.
+        language: of the rules of sentences, as an ISO 639 code ("de"); None chooses by the script and the commonest
+            words of each paragraph.
         source_encoding: what documents are in that are neither UTF-8 nor UTF-16 with its mark, by Python's name of the
             encoding; None makes each of them a Finding.
         id_column: column of a table that holds document ids.
@@ -67,6 +71,7 @@ class Settings:
     heading_context: bool = True
     template: str = "xml/1"
     format: str = "auto"
+    language: str | None = None
     source_encoding: str | None = None
     id_column: str = "id"
     text_column: str = "text"
@@ -95,6 +100,11 @@ class Settings:
                 f"parents) or at least max_tokens ({self.max_tokens})"
             )
         _check_whole("split_headings", self.split_headings, 0, 6)
+        if self.language is not None and not (isinstance(self.language, str) and _LANGUAGE.fullmatch(self.language)):
+            raise SettingsError(
+                f"language {self.language!r} is no code of a language; valid are: en, de, ja and the like, or none, "
+                "which chooses by the text"
+            )
         if self.source_encoding is not None:
             _check_text_encoding(self.source_encoding)
         _check_column("id_column", self.id_column)

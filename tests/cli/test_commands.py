@@ -34,6 +34,7 @@ OPTIONS = {
         "--no-heading-context",
         "--template",
         "--format",
+        "--language",
         "--jobs",
         "--include",
         "--exclude",
@@ -385,7 +386,7 @@ def test_every_setting_has_a_flag(tmp_path: Path) -> None:
     flags = (
         "--encoding cl100k_base --max-tokens 300 --target-tokens 200 --min-tokens 10 --slot-tokens 5000 "
         "--slot-chunks 4 --overlap-tokens 30 --split-headings 2 --no-heading-context --template markdown/1 "
-        "--format plain"
+        "--format plain --language de"
     )
     assert cli("ingest", tmp_path / "docs", "--out", tmp_path / "ledger", *flags.split()).code == 0
     expected = Settings(
@@ -400,6 +401,7 @@ def test_every_setting_has_a_flag(tmp_path: Path) -> None:
         heading_context=False,
         template="markdown/1",
         format="plain",
+        language="de",
     )
     assert rows_of(tmp_path / "ledger")[0]["settings_sha256"] == expected.sha256()
 

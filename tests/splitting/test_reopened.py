@@ -142,3 +142,16 @@ def test_overlap_goes_on_over_the_border_of_a_stretch() -> None:
     found = reopened._with_overlaps_of(pieces, best, np.array([0, 50]))
     assert (found.start.tolist(), found.loose.tolist()) == ([0, 30, 40], [False, True, True])
     assert found.own_start.tolist() == best.own_start.tolist()
+
+
+@pytest.mark.parametrize("blank", ["\u3000\n", "\u3000" * 200 + "\n"])
+def test_blank_paragraphs_belong_to_no_stretch(blank: str) -> None:
+    """Regression: a line of wide blanks at the top lies before the first stretch, or in that of the document before."""
+    named = [
+        Document(f"{number}.md", body, "0" * 64, "markdown")
+        for number, body in enumerate((f"{blank}        code\n\n# rate\n\ntext\n", blank, long_prose(1), blank))
+    ]
+    for limit in (64, 200):
+        settings = replace(SETTINGS, max_tokens=limit)
+        rows = chunk_batch(named, settings).to_pylist()
+        assert rows == [row for each in named for row in chunk_batch([each], settings).to_pylist()]

@@ -8,8 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from chunkledger import Settings, chunk_text
 from chunkledger.structure import sentences
-from chunkledger.structure.sentences import language_of, sentence_spans
+from chunkledger.structure.languages import language_of
+from chunkledger.structure.sentences import sentence_spans
 from markdown_texts import paragraphs
 
 
@@ -216,3 +218,49 @@ def test_escaped_line_ends_are_line_ends(sentences: list[str]) -> None:
     between = "" if "\\n" in sentences[0] else " "
     text = between.join(sentences)
     assert [text[start:end] for start, end in sentence_spans(text)] == sentences
+
+
+@pytest.mark.parametrize(
+    ("language", "sentences"),
+    [
+        (
+            "de",
+            [
+                "Das war am 3. Mai und war lang.",
+                "Es kostet 3,5 Mio. Euro.",
+                "Das gilt gem. § 5 auch hier.",
+            ],
+        ),
+        ("es", ["La Dra. López y el Dr. Ruiz no están.", "Vive en la Av. Libertador, y está bien por eso."]),
+        ("fr", ["M. Dupont est arrivé hier pour les voir.", "Voir p. 12 et fig. 3 pour plus de détails."]),
+        ("it", ["Il sig. Rossi è arrivato ieri per la cena.", "Il Dott. Bianchi disse che non è vero."]),
+        ("pt", ["A Dra. Souza disse que não.", "O Sr. Silva chegou com uma mala para você."]),
+        ("fi", ["Hän tuli esim. Helsinkiin, ja se oli tämä.", "Tämä on pitkä, että se ei ole lyhyt."]),
+        ("km", ["នេះជាប្រយោគខ្មែរ។", "គាត់ទៅផ្សារ។"]),
+        ("ja", ["「今日は良い天気ですね。」と彼は言った。", "彼は「はい。」と答えた。", "「はい。」", "すごい！"]),
+        ("ru", ["Он сказал: «Привет!» — и ушёл домой.", "И. И. Иванов жил давно."]),
+        ("en", ["The talk is at 9 a.m. Friday, in room 3.", "The Ph.D. Student has Phys. Rev. Lett. 45 of it."]),
+        ("en", ["See Proc. Natl. Acad. Sci. USA for all.", "The max. Value is 5.", "It was vol. II of the set."]),
+    ],
+)
+def test_languages_are_told_by_script_and_by_their_words(language: str, sentences: list[str]) -> None:
+    """Each has its abbreviations, ordinals and stops, though nobody says which one it is."""
+    text = ("" if language in ("km", "ja") else " ").join(sentences)
+    assert language_of(text) == language
+    assert [text[start:end] for start, end in sentence_spans(text)] == sentences
+
+
+def test_language_that_is_given_holds() -> None:
+    """Too short a text to tell is split by the rules that were asked for."""
+    text = "Am 3. Mai. Am 4. Juni."
+    assert [text[start:end] for start, end in sentence_spans(text, "de")] == ["Am 3. Mai.", "Am 4. Juni."]
+    assert len(sentence_spans(text)) == 3
+    made = Settings(encoding="cl100k_base", max_tokens=8, language="de", heading_context=False)
+    assert [chunk.text for chunk in chunk_text(text, made, doc_id="a")] == ["Am 3. Mai.", "Am 4. Juni."]
+
+
+@pytest.mark.parametrize("word", ["ja", "on", "se", "der", "la", "och"])
+def test_a_few_foreign_words_are_no_language(word: str) -> None:
+    """English with a name in it, code, or a list of names stays English."""
+    assert language_of(f"Run {word} with that, and it is {word} for this.") == "en"
+    assert language_of(f"{word}_1 = {word}") == "en"

@@ -64,6 +64,10 @@ def ingest_command(
         str | None,
         typer.Option(help=f"Read every document as one of {', '.join(FORMATS[1:])}; auto goes by suffix. [auto]"),
     ] = None,
+    language: Annotated[
+        str | None,
+        typer.Option(metavar="CODE", help="Language whose sentence rules hold: en, de, ja, … [each paragraph's own]"),
+    ] = None,
     source_encoding: Annotated[
         str | None, typer.Option(help="Encoding of texts that are neither UTF-8 nor marked UTF-16. [none: they fail]")
     ] = None,
@@ -101,6 +105,7 @@ def ingest_command(
         "heading_context": heading_context,
         "template": template,
         "format": format,
+        "language": language,
         "source_encoding": source_encoding,
         "id_column": id_column,
         "text_column": text_column,

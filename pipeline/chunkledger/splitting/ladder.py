@@ -294,7 +294,7 @@ def _sentences(ladder: Ladder, start: int, end: int) -> Points:
     Wrapped text has few sentences that start a line, and text with a line for each sentence has no more than lines.
     """
     text = ladder.batch.data[start:end].decode()
-    starts = np.array([first for first, _ in sentence_spans(text)], np.int64)
+    starts = np.array([first for first, _ in sentence_spans(text, ladder.prefixes.settings.language)], np.int64)
     points = ladder.points(inner_bytes(text, starts, start), start, strengths.SENTENCE)
     if breaks := [place for _, place, is_paragraph in escaped_breaks(text) if is_paragraph]:
         after = starts[np.minimum(np.searchsorted(starts, breaks), len(starts) - 1)]

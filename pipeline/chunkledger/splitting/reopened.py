@@ -62,8 +62,7 @@ def reopened(blocks: Blocks, active: Active, pieces: Pieces, ladder: Ladder, set
     counts = np.bincount(stretch, minlength=len(borders))
     most = settings.max_tokens * np.minimum(_FULL * counts, _FULLEST * (counts - 1))
     wasteful = _tokens(stretch, pieces, ladder) <= most
-    long = _long_paragraphs(blocks, borders, wasteful, ends, settings)
-    owner = _stretch_of(borders, blocks.start[long])
+    long, owner = _long_paragraphs(batch, blocks, borders, wasteful, ends, settings)
     enough = (np.bincount(owner, minlength=len(counts)) * _CHUNKS >= counts)[owner]
     long, owner = long[enough], owner[enough]
     if not len(long):
@@ -156,14 +155,19 @@ def _tokens(stretch: IntArray, pieces: Pieces, ladder: Ladder) -> IntArray:
 
 
 def _long_paragraphs(
-    blocks: Blocks, borders: IntArray, wasteful: BoolArray, ends: TokenEnds, settings: Settings
-) -> IntArray:
-    """The paragraphs (as indices) of these stretches that are long and stand in no list, quote or footnote."""
+    batch: Batch, blocks: Blocks, borders: IntArray, wasteful: BoolArray, ends: TokenEnds, settings: Settings
+) -> tuple[IntArray, IntArray]:
+    """The paragraphs of these stretches that are long and stand in no list, quote or footnote; the stretch of each.
+
+    Both as indices. What the parser takes for a paragraph may be blank, and then it may start before the first piece.
+    """
     found = np.flatnonzero((blocks.kind == kinds.PARAGRAPH) & (blocks.depth == 0))
-    found = found[wasteful[_stretch_of(borders, blocks.start[found])]]
-    size = ends.before(blocks.end[found]) - ends.before(blocks.start[found])
-    result: IntArray = found[size * _LONG >= settings.max_tokens]
-    return result
+    found = found[(ends.before(blocks.end[found]) - ends.before(blocks.start[found])) * _LONG >= settings.max_tokens]
+    document = blocks.document[found]
+    first = np.append(borders, len(batch.data))[np.searchsorted(borders, batch.starts[document])]
+    owner = _stretch_of(borders, np.maximum(blocks.start[found], first))
+    chosen = (first < batch.starts[document + 1]) & wasteful[owner]
+    return found[chosen], owner[chosen]
 
 
 def _probes(
