@@ -20,7 +20,7 @@ from chunkledger.splitting.prices import loose_slack
 from chunkledger.structure import kinds
 from chunkledger.structure.escaped import escaped_breaks
 from chunkledger.structure.graphemes import at_clusters, text_graphemes
-from chunkledger.structure.markdown import inline_atoms, link_definitions
+from chunkledger.structure.markdown import html_atoms, inline_atoms, link_definitions
 from chunkledger.structure.rst_inline import rst_inline_atoms
 from chunkledger.structure.sentences import sentence_spans
 
@@ -198,6 +198,15 @@ class Ladder:
             self.leaf_atoms[leaf] = self._atoms_of(leaf, document)
         return _outside(self.leaf_atoms[leaf], points)
 
+    def outside_tags(self, leaf: int, points: Points) -> Points:
+        """Those points in a block of HTML that are in no tag."""
+        if not len(points.place):
+            return points
+        if leaf not in self.leaf_atoms:
+            spans = html_atoms(self.batch.data, int(self.leaves.start[leaf]), int(self.leaves.end[leaf]))
+            self.leaf_atoms[leaf] = _reach(*spans, 0)
+        return _outside(self.leaf_atoms[leaf], points)
+
     def _atoms_of(self, leaf: int, document: int) -> tuple[IntArray, IntArray]:
         owner, start = self.batch.documents[document], int(self.leaves.start[leaf])
         text = self.batch.data[start : int(self.leaves.end[leaf])].decode()
@@ -209,7 +218,11 @@ class Ladder:
 
 
 def _atoms_in(format_name: str, text: str, base: int) -> tuple[IntArray, IntArray]:
-    starts, ends = _ATOMS[format_name](text)
+    return _reach(*_ATOMS[format_name](text), base)
+
+
+def _reach(starts: list[int], ends: list[int], base: int) -> tuple[IntArray, IntArray]:
+    """Where atoms start, and how far any reaches that starts before the next one does."""
     reach = np.maximum.accumulate(np.array(ends, np.int64)) if ends else np.zeros(0, np.int64)
     return np.array(starts, np.int64) + base, reach + base
 
@@ -274,7 +287,7 @@ def _inner_points(ladder: Ladder, start: int, end: int, document: int, *, paragr
                 found.append(ladder.outside_atoms_of(index, points, document))
         else:
             points = _least_indented(ladder, inner_start, inner_end, nested=bool(leaves.depth[index]))
-            found.append(ladder.outside_atoms(points, document) if leaves.kind[index] == kinds.HTML else points)
+            found.append(ladder.outside_tags(index, points) if leaves.kind[index] == kinds.HTML else points)
     every = Points.together(found)
     # Leaves do not overlap, so the points ascend; a line's start may be there twice.
     new = np.diff(every.place, prepend=-1) > 0

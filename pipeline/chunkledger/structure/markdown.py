@@ -234,11 +234,12 @@ def inline_atoms(text: str) -> tuple[list[int], list[int]]:
             starts.append(place["start"])
             ends.append(place["end"])
             if event.get("Start") == "HtmlBlock":
-                starts[-1:], ends[-1:] = _tags(data, place["start"], place["end"])
+                starts[-1:], ends[-1:] = html_atoms(data, place["start"], place["end"])
     return starts, ends
 
 
-def _tags(data: bytes, start: int, end: int) -> tuple[list[int], list[int]]:
+def html_atoms(data: bytes, start: int, end: int) -> tuple[list[int], list[int]]:
+    """Starts and ends of the tags in a block of HTML, and of comments on one line."""
     spans = [tag.span() for tag in _TAG.finditer(data, start, end) if tag[0][1:2] not in b"!?" or b"\n" not in tag[0]]
     return [first for first, _ in spans], [last for _, last in spans]
 
