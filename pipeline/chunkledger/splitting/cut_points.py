@@ -73,11 +73,13 @@ def _introducing(batch: Batch, blocks: Blocks, position: IntArray, strength: Int
     colon = values[last] == ord(":")
     before, first = values[np.maximum(last - 1, 0)], values[np.maximum(last - 2, 0)]
     wide = (values[last] == 0x9A) & (before == 0xBC) & (first == 0xEF)
-    following = np.searchsorted(position, blocks.end[paragraphs[colon | wide]], side="left")
-    following = following[following < len(position)]
-    following = following[strength[following] != strengths.DOCUMENT]
-    opened = blocks.line_start[_INTRODUCED[blocks.kind]]
-    result: IntArray = np.unique(following[np.isin(position[following], opened)])
+    paragraphs = paragraphs[colon | wide]
+    following = np.searchsorted(position, blocks.end[paragraphs], side="left")
+    next_block = np.searchsorted(blocks.start, blocks.end[paragraphs], side="left")
+    there = (following < len(position)) & (next_block < len(blocks.start))
+    following, next_block = following[there], next_block[there]
+    chosen = _INTRODUCED[blocks.kind[next_block]] & (blocks.line_start[next_block] == position[following])
+    result: IntArray = np.unique(following[chosen & (strength[following] != strengths.DOCUMENT)])
     return result
 
 

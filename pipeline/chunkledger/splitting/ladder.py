@@ -122,7 +122,11 @@ class Ladder:
         """
         found: list[Point] = []
         pieces = [(start, end)]
+        done: Rung | None = None
         for rung, per_limit in _RUNGS:
+            if rung is done:  # the same again, and it found nothing
+                continue
+            before = len(found)
             starts: list[int] = []
             ends: list[int] = []
             for first, last in pieces:
@@ -131,6 +135,9 @@ class Ladder:
                 found += zip(places, points.strength.tolist(), strict=True)
                 starts += [first, *places]
                 ends += [*places, last]
+            if len(found) == before:
+                done = rung
+                continue
             pieces = self._too_big(starts, ends, document, limit)
             if not pieces:
                 break
@@ -339,16 +346,19 @@ def _least_indented(ladder: Ladder, start: int, end: int, *, nested: bool) -> Po
 
     Lines that only close something come with what they close, unless there are no others.
     """
-    lines = _line_points(ladder, start, end).place
-    edges = [*lines.tolist(), end]
+    lines, data = ladder.batch.line_starts, ladder.batch.data
+    first, last = int(np.searchsorted(lines, start, side="right")), int(np.searchsorted(lines, end, side="left"))
     marks = b" \t>" if nested else b" \t"
     found: list[tuple[int, int, bool]] = []
-    for line, following in pairwise(edges):
-        text = ladder.batch.data[line:following]
+    for line, following in pairwise([*lines[first:last].tolist(), end]):
+        text = data[line:following]
         kept = text.lstrip(marks)
-        if kept.strip():
-            indent = len(text[: len(text) - len(kept)].expandtabs())
-            found.append((line, indent, _CLOSES.match(kept) is not None))
+        if kept.isspace() or not kept or (not 0x20 <= kept[0] < 0x80 and not kept.decode().strip()):
+            continue
+        indent = len(text) - len(kept)
+        if b"\t" in text:
+            indent = len(text[:indent].expandtabs())
+        found.append((line, indent, _CLOSES.match(kept) is not None))
     chosen = [(line, indent) for line, indent, closes in found if not closes] or [each[:2] for each in found]
     least = min((indent for _, indent in chosen), default=0)
     return Points.of(np.array([line for line, indent in chosen if indent == least], np.int64), strengths.LINE)

@@ -162,12 +162,14 @@ def _long_paragraphs(
     Both as indices. What the parser takes for a paragraph may be blank, and then it may start before the first piece.
     """
     found = np.flatnonzero((blocks.kind == kinds.PARAGRAPH) & (blocks.depth == 0))
-    found = found[(ends.before(blocks.end[found]) - ends.before(blocks.start[found])) * _LONG >= settings.max_tokens]
+    found = found[(blocks.end[found] - blocks.start[found]) * _LONG >= settings.max_tokens]  # no token is shorter
     document = blocks.document[found]
     first = np.append(borders, len(batch.data))[np.searchsorted(borders, batch.starts[document])]
     owner = _stretch_of(borders, np.maximum(blocks.start[found], first))
     chosen = (first < batch.starts[document + 1]) & wasteful[owner]
-    return found[chosen], owner[chosen]
+    found, owner = found[chosen], owner[chosen]
+    long = (ends.before(blocks.end[found]) - ends.before(blocks.start[found])) * _LONG >= settings.max_tokens
+    return found[long], owner[long]
 
 
 def _probes(
