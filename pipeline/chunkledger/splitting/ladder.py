@@ -273,15 +273,17 @@ def _structural(ladder: Ladder, first: int, last: int, *, never: bool) -> Points
 
 
 def _sentences_and_code_lines(ladder: Ladder, start: int, end: int, document: int) -> Points:
-    return _inner_points(ladder, start, end, document, paragraphs=True)
+    return _inner_points(ladder, start, end, document)
 
 
 def _code_lines(ladder: Ladder, start: int, end: int, document: int) -> Points:
     return _inner_points(ladder, start, end, document, paragraphs=False)
 
 
-def _inner_points(ladder: Ladder, start: int, end: int, document: int, *, paragraphs: bool) -> Points:
-    """Sentences in paragraphs, if they are wanted, and the least indented lines of what has lines for units."""
+def _inner_points(
+    ladder: Ladder, start: int, end: int, document: int, *, paragraphs: bool = True, lines: bool = True
+) -> Points:
+    """Sentences in paragraphs and the least indented lines of what has lines for units, if they are wanted."""
     leaves = ladder.leaves
     found = [Points.of(_NO_PLACES, strengths.SENTENCE)]
     first = int(np.searchsorted(leaves.end, start, side="right"))
@@ -292,7 +294,7 @@ def _inner_points(ladder: Ladder, start: int, end: int, document: int, *, paragr
             if paragraphs:
                 points = _sentences(ladder, inner_start, inner_end)
                 found.append(ladder.outside_atoms_of(index, points, document))
-        else:
+        elif lines:
             points = _least_indented(ladder, inner_start, inner_end, nested=bool(leaves.depth[index]))
             found.append(ladder.outside_tags(index, points) if leaves.kind[index] == kinds.HTML else points)
     every = Points.together(found)
@@ -303,8 +305,7 @@ def _inner_points(ladder: Ladder, start: int, end: int, document: int, *, paragr
 
 def sentence_places(ladder: Ladder, start: int, end: int, document: int) -> list[int]:
     """Where sentences start strictly inside the span, in its paragraphs, ascending."""
-    points = _sentences_and_code_lines(ladder, start, end, document)
-    found: list[int] = points.place[np.isin(points.strength, _OF_SENTENCES)].tolist()
+    found: list[int] = _inner_points(ladder, start, end, document, lines=False).place.tolist()
     return found
 
 
