@@ -350,7 +350,7 @@ def _least_indented(ladder: Ladder, start: int, end: int, *, nested: bool) -> Po
     lines, data = ladder.batch.line_starts, ladder.batch.data
     first, last = int(np.searchsorted(lines, start, side="right")), int(np.searchsorted(lines, end, side="left"))
     marks = b" \t>" if nested else b" \t"
-    found: list[tuple[int, int, bool]] = []
+    by_indent: dict[int, list[tuple[int, bytes]]] = {}
     for line, following in pairwise([*lines[first:last].tolist(), end]):
         text = data[line:following]
         kept = text.lstrip(marks)
@@ -359,10 +359,11 @@ def _least_indented(ladder: Ladder, start: int, end: int, *, nested: bool) -> Po
         indent = len(text) - len(kept)
         if b"\t" in text:
             indent = len(text[:indent].expandtabs())
-        found.append((line, indent, _CLOSES.match(kept) is not None))
-    chosen = [(line, indent) for line, indent, closes in found if not closes] or [each[:2] for each in found]
-    least = min((indent for _, indent in chosen), default=0)
-    return Points.of(np.array([line for line, indent in chosen if indent == least], np.int64), strengths.LINE)
+        by_indent.setdefault(indent, []).append((line, kept))
+    levels = [each for _, each in sorted(by_indent.items())]
+    opening = ([line for line, kept in each if not _CLOSES.match(kept)] for each in levels)
+    all_of_them = [line for each in levels[:1] for line, _ in each]
+    return Points.of(np.array(next(filter(None, opening), all_of_them), np.int64), strengths.LINE)
 
 
 def _clauses(ladder: Ladder, start: int, end: int, document: int) -> Points:
