@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import docutils.nodes
 import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
@@ -125,7 +126,7 @@ def test_a_broken_grid_stays_whole() -> None:
         ("+---+\n" + "|a  |\n+---+\n" * 30, "+---+"),
         (".. list-table:: T\n   :header-rows: 1\n\n   * - A\n     - B\n" + "   * - a b\n     - c d\n" * 20,
          ".. list-table:: T\n   :header-rows: 1\n\n   * - A\n     - B"),
-        ('.. csv-table:: T\n   :header: A, B\n\n' + '   "a\n   b", c\n' * 20, ".. csv-table:: T\n   :header: A, B"),
+        ('.. csv-table:: T\n   :header: A, B\n\n' + '   "a\n   b", c\n' * 20, ".. csv-table:: T\n   :header: A, B\n"),
     ],
 )  # fmt: skip
 def test_the_head_goes_with_every_part(text: str, head: str) -> None:
@@ -136,6 +137,28 @@ def test_the_head_goes_with_every_part(text: str, head: str) -> None:
     assert [chunk.context for chunk in chunks] == ["", *[head] * (len(chunks) - 1)]
     assert [chunk.text for chunk in chunks if not chunk.text.lstrip().startswith((head, rows[0].split("\n")[0]))] == []
     assert {chunk.kind for chunk in chunks} == {"table"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        ".. csv-table:: T\n   :header: A, B\n\n" + "".join(f"   a b {number}, c\n" for number in range(40)),
+        ".. csv-table::\n\n" + "".join(f"   a b {number}, c\n" for number in range(40)),
+        ".. list-table:: T\n\n" + "".join(f"   * - a b {number}\n     - c d\n" for number in range(20)),
+        "".join(f"{line}\n" for line in GRID.split("\n")[:3]) + "| a    | b c d e f  |\n+------+------------+\n" * 20,
+    ],
+)
+def test_parts_parse_behind_their_context(text: str) -> None:
+    """For docutils each part is a table again, with its head where there is one and with every row of it."""
+    chunks = cut(text, 60)
+    assert len(chunks) > 2
+    found = [_rows(f"{chunk.context}\n{chunk.text}\n") for chunk in chunks]
+    heads = len(list(oracle.nodes(oracle.parsed(text), docutils.nodes.thead)))
+    assert sum(found) == _rows(text) + heads * (len(chunks) - 1)
+
+
+def _rows(text: str) -> int:
+    return len(list(oracle.nodes(oracle.parsed(text), docutils.nodes.row)))
 
 
 def test_rows_of_directives() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -13,6 +14,10 @@ from chunkledger.packer.render import SECTION_SEPARATOR
 from chunkledger.settings import Settings
 from chunkledger.splitting.headings import Headings
 from chunkledger.structure import kinds
+
+_OPTION = re.compile(r"\s*(?:\.\. |:[^:\s])")
+"""The last line before the body of a directive of reStructuredText: its first one, or an option."""
+_BLANK_LINE = re.compile(r"[ \t]*(?>\r\n|\n|\r)[ \t]*[\r\n]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +43,16 @@ class Repeated:
         return np.where((index >= 0) & (position >= self.body[index]) & (position < self.end[index]), index, -1)
 
     def context(self, batch: Batch, index: int) -> str:
-        """The lines to repeat, without the last line end; "" for index -1."""
+        """The lines to repeat, without the last line end; "" for index -1.
+
+        The blank line behind the options of a directive belongs to it: without it what follows would be one of them.
+        """
         if index < 0:
             return ""
-        return batch.data[int(self.start[index]) : int(self.body[index])].decode().rstrip()
+        source = batch.data[int(self.start[index]) : int(self.body[index])].decode()
+        kept = source.rstrip()
+        ends_with_options = _OPTION.match(kept[max(kept.rfind("\n"), kept.rfind("\r")) + 1 :])
+        return f"{kept}\n" if ends_with_options and _BLANK_LINE.match(source, len(kept)) else kept
 
 
 def repeated_of(batch: Batch, blocks: Blocks) -> Repeated:
