@@ -29,7 +29,7 @@ from stability import EDITS, LEAST_CHUNKS, embedded, markdown_documents
 
 SETTINGS = Settings(encoding="cl100k_base")
 EDITS_EACH = 200
-STRUCTURE = strengths.PRICES.copy()
+STRUCTURE, LOCAL = strengths.PRICES.copy(), strengths.LOCAL_PRICES.copy()
 """The prices as they are; a row changes the array in place, which is where the stations look."""
 
 
@@ -62,7 +62,7 @@ def main() -> None:
 
 def _changes() -> Iterator[tuple[str, dict[str, Any]]]:
     yield "as they are", {}
-    for value in (0.6, 1.0, 4.0):
+    for value in (1.0, 2.0, 5.0):
         yield f"CHUNK_PRICE {value}", {"chunk": value}
     for value in (0.0, 0.5):
         yield f"OVER_TARGET {value}", {"over": value}
@@ -70,6 +70,8 @@ def _changes() -> Iterator[tuple[str, dict[str, Any]]]:
         yield f"structure in PRICES x {value}", {"structure": value}
     for value in (0.5, 2.0):
         yield f"sentences and below in PRICES x {value}", {"sentences": value}
+    for value in (0.0, 2.0):
+        yield f"LOCAL_PRICES x {value}", {"local": value}
     for value in (0.0, 0.5):
         yield f"OLD_CUT_DISCOUNT {value}", {"discount": value}
     yield "no paragraph reopened", {"reopen": False}
@@ -82,6 +84,7 @@ def changed(
     over: float = prices.OVER_TARGET,
     structure: float = 1.0,
     sentences: float = 1.0,
+    local: float = 1.0,
     discount: float = reopened.OLD_CUT_DISCOUNT,
     reopen: bool = True,
 ) -> Iterator[None]:
@@ -91,11 +94,13 @@ def changed(
     reopened.LEAST_LIMIT = before[3] if reopen else 10**9
     strengths.PRICES[: strengths.SENTENCE] = STRUCTURE[: strengths.SENTENCE] * structure
     strengths.PRICES[strengths.SENTENCE :] = STRUCTURE[strengths.SENTENCE :] * sentences
+    strengths.LOCAL_PRICES[:] = LOCAL * local
     try:
         yield
     finally:
         prices.CHUNK_PRICE, prices.OVER_TARGET, reopened.OLD_CUT_DISCOUNT, reopened.LEAST_LIMIT = before
         strengths.PRICES[:] = STRUCTURE
+        strengths.LOCAL_PRICES[:] = LOCAL
 
 
 def _corpus(folder: str) -> Corpus:

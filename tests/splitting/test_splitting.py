@@ -235,16 +235,16 @@ def test_prose_over_the_limit_is_cut_at_sentences() -> None:
 @pytest.mark.parametrize("format_name", ["markdown", "plain"])
 def test_lines_that_are_paragraphs_are_cut_between_rather(format_name: Format) -> None:
     """Where each line holds some sentences, their ends at a line's end are the better places; else they are not."""
-    lines = [prose(count, "fee") for count in (6, 8, 9, 7)]
+    lines = [prose(7, f"w{number}") for number in range(24)]
     settings = Settings(encoding="cl100k_base", max_tokens=200)
 
-    def ends(text: str) -> list[int]:
+    def within_lines(text: str) -> int:
         found = chunk_text(text, settings, format=format_name, doc_id="a")
-        return [chunk.text.count(".") for chunk in found]
+        return sum(not chunk.text.endswith(tuple(line[-30:] for line in lines)) for chunk in found)
 
-    assert ends("\n".join(lines)) == [14, 16]
-    assert ends(" ".join(lines)) == [15, 15]
-    assert ends(" ".join(lines).replace(". ", ".\n")) == [15, 15]
+    assert within_lines("\n".join(lines)) == 0
+    assert within_lines(" ".join(lines)) > 3
+    assert within_lines(" ".join(lines).replace(". ", ".\n")) > 3
 
 
 def test_escaped_paragraphs_are_cut_between_rather() -> None:

@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkledger.model import Batch, BoolArray, IntArray, TokenEnds
+from chunkledger.splitting.hashing import text_hashes
 from chunkledger.splitting.ladder import Ladder
 from chunkledger.splitting.pieces import Piece
-from chunkledger.splitting.strengths import PRICES
+from chunkledger.splitting.strengths import ITEM, LOCAL_PRICES, PRICES
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +60,16 @@ class Active:
             forced: which are always taken, where any are.
         """
         lines = ladder.batch.line_starts
+        base = PRICES[strength] if price is None else price
+        weak = np.flatnonzero(strength >= ITEM)
+        if len(weak):
+            hashed = text_hashes(ladder.batch, position[weak], document[weak])
+            base = base.copy()
+            base[weak] += LOCAL_PRICES[strength[weak]] * ((hashed >> np.uint64(44)) / 2**20 - 0.5)
         return cls(
             position=position,
             strength=strength,
-            price=PRICES[strength] if price is None else price,
+            price=base,
             loose=lines[np.searchsorted(lines, position, side="right") - 1] != position,
             document=document,
             forced=np.zeros(len(position), np.bool_) if forced is None else forced,

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from chunkledger.model import IntArray
 
-CHUNK_PRICE = 2.0
+CHUNK_PRICE = 2.5
 """Price of having one chunk more; it keeps chunks full where cuts are cheap."""
 OVER_TARGET = 0.1
 """How much it costs to reach the limit instead of the target."""
@@ -47,7 +47,7 @@ def chunk_costs(size: IntArray, own: IntArray, aim: Aim) -> NDArray[np.float64]:
     """The cost of each chunk of `size` tokens (prefix included), of which `own` are its text.
 
     >>> chunk_costs(np.array([95, 50, 100, 101]), np.array([95, 10, 100, 101]), Aim(100, 95, 20)).round(2).tolist()
-    [2.0, 4.22, 2.1, 1000101.0]
+    [2.5, 4.72, 2.6, 1000101.0]
     """
     sizes = np.arange(min(aim.limit, int(size.max(initial=0))) + 1)
     miss = (aim.target - sizes) / aim.target

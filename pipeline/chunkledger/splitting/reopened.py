@@ -20,6 +20,7 @@ from chunkledger.settings import Settings
 from chunkledger.splitting import strengths
 from chunkledger.splitting.active import Active
 from chunkledger.splitting.fitting import fitted_pieces
+from chunkledger.splitting.hashing import text_hashes
 from chunkledger.splitting.ladder import Ladder, sentence_places
 from chunkledger.splitting.pieces import Pieces
 from chunkledger.structure import kinds
@@ -38,7 +39,6 @@ _PROBES = 12
 _ROUNDS = 2
 STRETCH = 12
 """One cut in so many is the border of a stretch that is looked at by itself, so that an edit changes only its own."""
-_HASHED_BYTES = 24
 OLD_CUT_DISCOUNT = 0.3
 """What a cut that was taken before costs less, so that a chunk is saved by changing few of its neighbours, and an edit
 elsewhere does not change where paragraphs are cut."""
@@ -124,12 +124,8 @@ def _with_overlaps_of(pieces: Pieces, best: Pieces, borders: IntArray) -> Pieces
 
 def _borders(batch: Batch, pieces: Pieces) -> IntArray:
     """Where stretches start: at documents, and at one in so many cuts, chosen by the text that stands there."""
-    position, last = pieces.own_start, batch.starts[pieces.document + 1] - 1
-    values = np.frombuffer(batch.data, np.uint8)
-    hashed = np.full(len(position), 14695981039346656037, np.uint64)
-    for place in range(_HASHED_BYTES):  # FNV-1a; where the document ends sooner, of its last byte again and again
-        hashed = (hashed ^ values[np.minimum(position + place, last)]) * np.uint64(1099511628211)
-    hashed ^= hashed >> np.uint64(32)
+    position = pieces.own_start
+    hashed = text_hashes(batch, position, pieces.document)
     first = np.diff(pieces.document, prepend=-1) > 0
     result: IntArray = position[first | (hashed % np.uint64(STRETCH) == 0)]
     return result

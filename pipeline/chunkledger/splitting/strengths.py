@@ -30,12 +30,19 @@ WORD = 18
 GRAPHEME = 19
 
 PRICES = np.array(
-    [0.0, 0.0, 0.02, 0.04, 0.06, 0.08, 0.1, 0.1, 0.16, 0.24, 0.5, 0.6, 0.5, 0.5, 0.24, 0.4, 0.6, 0.8, 1.2, 3.0]
+    [0.0, 0.0, 0.02, 0.04, 0.06, 0.08, 0.1, 0.1, 0.16, 0.24, 0.5, 0.6, 0.5, 0.5, 0.02, 0.4, 0.6, 0.8, 1.2, 3.0]
 )
 """Price of a cut of each strength. Those of sentences and below count only where something had to be opened."""
 
 DEPTH_PRICE = 0.05
 """What each level of nesting adds to the price."""
+
+LOCAL_PRICES = np.where(np.arange(len(PRICES)) >= ITEM, 1.0, 0.0)
+LOCAL_PRICES[[TEXT_LINE, SENTENCE]] = 0.1, 0.7  # so little that lines stay better places than sentences
+"""How much the prices of two cuts of each strength may differ by the text that stands there.
+
+Where many cuts are alike (rows, sentences, lines), an edit would move every cut behind it; so they do not cost alike.
+"""
 
 INTRO_PRICE = 0.3
 """What parting a line that ends in `:` from what it introduces adds."""
