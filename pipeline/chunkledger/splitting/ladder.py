@@ -296,7 +296,9 @@ def _inner_points(
                 found.append(ladder.outside_atoms_of(index, points, document))
         elif lines:
             points = _least_indented(ladder, inner_start, inner_end, nested=bool(leaves.depth[index]))
-            found.append(ladder.outside_tags(index, points) if leaves.kind[index] == kinds.HTML else points)
+            if leaves.kind[index] == kinds.HTML:
+                points = ladder.outside_tags(index, points)
+            found.append(points.where(ladder.prefixes.repeated.are_behind_head(points.place)))
     every = Points.together(found)
     # Leaves do not overlap, so the points ascend; a line's start may be there twice.
     new = np.diff(every.place, prepend=-1) > 0

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from chunkledger.counting.counter import Counter
-from chunkledger.model import Batch, Blocks, IntArray
+from chunkledger.model import Batch, Blocks, BoolArray, IntArray
 from chunkledger.packer.render import SECTION_SEPARATOR
 from chunkledger.settings import Settings
 from chunkledger.splitting.headings import Headings
@@ -29,11 +29,13 @@ class Repeated:
         body: byte from which a chunk that starts there needs the first lines (a table's first row, the line behind
             a fence's opening).
         end: byte where the container ends.
+        is_table: whether it is a table, and no fence.
     """
 
     start: IntArray
     body: IntArray
     end: IntArray
+    is_table: BoolArray
 
     def at(self, position: IntArray) -> IntArray:
         """Index of the container that each position is in the body of; -1 for none."""
@@ -41,6 +43,16 @@ class Repeated:
         if not len(self.start):
             return index
         return np.where((index >= 0) & (position >= self.body[index]) & (position < self.end[index]), index, -1)
+
+    def are_behind_head(self, position: IntArray) -> BoolArray:
+        """Whether a cut at each position would leave the first lines whole, and not those of a fence alone."""
+        index = np.searchsorted(self.start, position, side="right") - 1
+        if not len(self.start):
+            return np.ones(len(position), np.bool_)
+        inside = (index >= 0) & (position > self.start[index]) & (position < self.end[index])
+        least = np.where(self.is_table, self.body, self.body + 1)
+        result: BoolArray = ~inside | (position >= least[index])
+        return result
 
     def context(self, batch: Batch, index: int) -> str:
         """The lines to repeat, without the last line end; "" for index -1.
@@ -66,7 +78,7 @@ def repeated_of(batch: Batch, blocks: Blocks) -> Repeated:
     first_row = np.searchsorted(rows, start, side="right")
     row_at = np.append(rows, len(batch.data))[first_row]
     body = np.where(table[chosen], row_at, body)
-    return Repeated(start, np.minimum(body, end), end)
+    return Repeated(start, np.minimum(body, end), end, table[chosen])
 
 
 @dataclass(slots=True)
