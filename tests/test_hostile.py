@@ -23,7 +23,7 @@ from chunkledger.records.chunk_batch import Tokenized, chunk_batch, record_batch
 from chunkledger.records.metadata import metadata_of
 from chunkledger.records.recount import count_mismatches
 from chunkledger.settings import Settings
-from chunkledger.splitting import ladder, total_fit
+from chunkledger.splitting import atoms, ladder, total_fit
 from chunkledger.splitting.prices import Aim
 from chunkledger.splitting.split import split
 from chunkledger.structure.blocks import blocks_of
@@ -142,7 +142,8 @@ class Work:
         self.strings = self.characters = self.sentence_characters = self.atom_characters = self.steps = 0
         exact = counter_for(encoding)
         self.counter: Counter = replace(exact, count=lambda texts: self._count(exact, texts))
-        spans, atoms, costs = ladder.sentence_spans, ladder.inline_atoms, total_fit.chunk_costs
+        spans, costs = ladder.sentence_spans, total_fit.chunk_costs
+        inline_atoms = atoms.inline_atoms
 
         def counted_spans(text: str, language: str | None) -> list[tuple[int, int]]:
             self.sentence_characters += len(text)
@@ -150,14 +151,14 @@ class Work:
 
         def counted_atoms(text: str) -> tuple[list[int], list[int]]:
             self.atom_characters += len(text)
-            return atoms(text)
+            return inline_atoms(text)
 
         def counted_costs(size: IntArray, own: IntArray, aim: Aim) -> NDArray[np.float64]:
             self.steps += len(size)
             return costs(size, own, aim)
 
         monkeypatch.setattr(ladder, "sentence_spans", counted_spans)
-        monkeypatch.setitem(ladder._ATOMS, "markdown", counted_atoms)
+        monkeypatch.setitem(atoms._ATOMS, "markdown", counted_atoms)
         monkeypatch.setattr(total_fit, "chunk_costs", counted_costs)
 
     def _count(self, exact: Counter, texts: Sequence[str]) -> Any:  # noqa: ANN401 (an array)

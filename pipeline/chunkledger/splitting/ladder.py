@@ -6,22 +6,22 @@ A rung is taken only inside a piece that the rung above left too big, so most do
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import NamedTuple
 
 import numpy as np
 
-from chunkledger.model import Batch, Blocks, BoolArray, CodeArray, Cuts, IntArray, TokenEnds
+from chunkledger.model import Batch, Cuts, IntArray, TokenEnds
 from chunkledger.splitting import strengths
+from chunkledger.splitting.atoms import Atoms
+from chunkledger.splitting.leaves import Leaves
+from chunkledger.splitting.points import Point, Points, inner_bytes
 from chunkledger.splitting.prefixes import Prefixes
 from chunkledger.splitting.prices import loose_slack
 from chunkledger.structure import kinds
 from chunkledger.structure.escaped import escaped_breaks
-from chunkledger.structure.graphemes import at_clusters, text_graphemes
-from chunkledger.structure.markdown import html_atoms, inline_atoms, link_definitions
-from chunkledger.structure.rst_inline import rst_inline_atoms
+from chunkledger.structure.graphemes import text_graphemes
 from chunkledger.structure.sentences import sentence_spans
 
 _CLAUSE_END = re.compile(r"[,;:\u2013\u2014][\"'\u201d\u2019)\]]*\s+|[，、；：。！？…]+[”’」』】）]*\s*")
@@ -30,10 +30,6 @@ _INNER_END = re.compile(
     r"|[。！？…]+[”’」』】）]*\s*"
 )
 _WORD_END = re.compile(r"\s+")
-_LINE_KINDS = (kinds.CODE, kinds.HTML, kinds.TABLE, kinds.FRONT_MATTER, kinds.MATH, kinds.DEFINITION)
-_HOLD_TEXT = kinds.table_of(kinds.PARAGRAPH, *_LINE_KINDS)
-_ATOMS = {"markdown": inline_atoms, "rst": rst_inline_atoms}
-"""Format -> a function from a text to the spans inside paragraphs that must not be cut."""
 _DEEPEST = 8
 """So often containers that fit are opened one within the other; deeper ones are cut by their lines."""
 _COARSE, _FINE = 64, 32
@@ -41,52 +37,10 @@ _COARSE, _FINE = 64, 32
 
 _CLOSES = re.compile(rb"(?:[)\]}]+|</[^>]*>|`{3,}|~{3,}|end|fi|done|esac)[;,)]*\s*\Z")
 """What a line holds that only closes what was opened before it."""
+_NO_PLACES = np.zeros(0, np.int64)
 _OF_SENTENCES = (strengths.TEXT_LINE, strengths.SENTENCE)
 _SENTENCES_OF_LINE = 1.5
 """Sentences for each line of a paragraph from which its lines count as paragraphs."""
-
-Point = tuple[int, int]
-"""A cut point: byte, strength."""
-
-
-class Points(NamedTuple):
-    """Cut points as columns: a line of ten megabytes has ten million, too many for objects."""
-
-    place: IntArray
-    strength: IntArray
-
-    @classmethod
-    def of(cls, place: IntArray, strength: int) -> Points:
-        """Points of one strength."""
-        return cls(place, np.full(len(place), strength, np.int64))
-
-    def where(self, chosen: BoolArray | IntArray) -> Points:
-        """Some of the points."""
-        return Points(self.place[chosen], self.strength[chosen])
-
-    @classmethod
-    def together(cls, parts: Sequence[Points]) -> Points:
-        """The points of all parts, part by part."""
-        return cls(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
-
-
-_NO_PLACES = np.zeros(0, np.int64)
-
-
-@dataclass(frozen=True, slots=True)
-class Leaves:
-    """The blocks that hold text themselves; they do not overlap, so both ends ascend."""
-
-    start: IntArray
-    end: IntArray
-    kind: CodeArray
-    depth: IntArray
-
-
-def leaves_of(blocks: Blocks) -> Leaves:
-    """Paragraphs, and the blocks whose lines are units."""
-    chosen = _HOLD_TEXT[blocks.kind]
-    return Leaves(blocks.start[chosen], blocks.end[chosen], blocks.kind[chosen], blocks.depth[chosen])
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,9 +52,7 @@ class Ladder:
         held: for each cut how many containers there are around it that fit whole.
         ends: where their tokens end.
         prefixes: for the room that a chunk has at each place.
-        atoms: inline atoms of the documents that were cut within their blocks: starts, and how far any reaches.
-        leaf_atoms: the same of paragraphs that were read alone.
-        definitions: of links, of the documents that needed them.
+        atoms: what must not be cut within their blocks.
         sentences: where sentences start in the pieces that were too big.
     """
 
@@ -110,9 +62,7 @@ class Ladder:
     held: IntArray
     ends: TokenEnds
     prefixes: Prefixes
-    atoms: dict[int, tuple[IntArray, IntArray]] = field(default_factory=dict)
-    leaf_atoms: dict[int, tuple[IntArray, IntArray]] = field(default_factory=dict)
-    definitions: dict[int, str] = field(default_factory=dict)
+    atoms: Atoms
     sentences: list[int] = field(default_factory=list)
 
     def finer(self, start: int, end: int, document: int, limit: int) -> list[Point]:
@@ -182,65 +132,6 @@ class Ladder:
                 places[index] = line[index]
         return Points.of(places, strength)
 
-    def outside_atoms(self, points: Points, document: int) -> Points:
-        """Those points that are not inside code, a link, math, an HTML tag or an entity."""
-        if not len(points.place) or self.batch.documents[document].format not in _ATOMS:
-            return points
-        if document not in self.atoms:
-            owner = self.batch.documents[document]
-            self.atoms[document] = _atoms_in(owner.format, owner.text, int(self.batch.starts[document]))
-        return _outside(self.atoms[document], points)
-
-    def outside_atoms_of(self, leaf: int, points: Points, document: int) -> Points:
-        """The same for points inside one paragraph, which is read alone where that gives the same: much faster.
-
-        Inside lists and quotes its lines have marks that belong to those. Links that are some only because of a
-        definition elsewhere are read with the definitions.
-        """
-        if not len(points.place):
-            return points
-        if self.batch.documents[document].format != "markdown" or self.leaves.depth[leaf]:
-            return self.outside_atoms(points, document)
-        if leaf not in self.leaf_atoms:  # a long one is asked for once for each of its chunks
-            self.leaf_atoms[leaf] = self._atoms_of(leaf, document)
-        return _outside(self.leaf_atoms[leaf], points)
-
-    def outside_tags(self, leaf: int, points: Points) -> Points:
-        """Those points in a block of HTML that are in no tag."""
-        if not len(points.place):
-            return points
-        if leaf not in self.leaf_atoms:
-            spans = html_atoms(self.batch.data, int(self.leaves.start[leaf]), int(self.leaves.end[leaf]))
-            self.leaf_atoms[leaf] = _reach(*spans, 0)
-        return _outside(self.leaf_atoms[leaf], points)
-
-    def _atoms_of(self, leaf: int, document: int) -> tuple[IntArray, IntArray]:
-        owner, start = self.batch.documents[document], int(self.leaves.start[leaf])
-        text = self.batch.data[start : int(self.leaves.end[leaf])].decode()
-        if "[" in text:
-            if document not in self.definitions:
-                self.definitions[document] = link_definitions(owner.text)
-            text += self.definitions[document]
-        return _atoms_in(owner.format, text, start)
-
-
-def _atoms_in(format_name: str, text: str, base: int) -> tuple[IntArray, IntArray]:
-    return _reach(*_ATOMS[format_name](text), base)
-
-
-def _reach(starts: list[int], ends: list[int], base: int) -> tuple[IntArray, IntArray]:
-    """Where atoms start, and how far any reaches that starts before the next one does."""
-    reach = np.maximum.accumulate(np.array(ends, np.int64)) if ends else np.zeros(0, np.int64)
-    return np.array(starts, np.int64) + base, reach + base
-
-
-def _outside(atoms: tuple[IntArray, IntArray], points: Points) -> Points:
-    starts, reach = atoms
-    if not len(starts):
-        return points
-    index = np.searchsorted(starts, points.place, side="left") - 1
-    return points.where((index < 0) | (reach[index] <= points.place))
-
 
 Rung = Callable[[Ladder, int, int, int], Points]
 
@@ -293,12 +184,12 @@ def _inner_points(
         if leaves.kind[index] == kinds.PARAGRAPH:
             if paragraphs:
                 points = _sentences(ladder, inner_start, inner_end)
-                found.append(ladder.outside_atoms_of(index, points, document))
+                found.append(ladder.atoms.outside_of_leaf(index, points, document))
         elif lines:
-            points = _least_indented(ladder, inner_start, inner_end, nested=bool(leaves.depth[index]))
-            if leaves.kind[index] == kinds.HTML:
-                points = ladder.outside_tags(index, points)
-            found.append(points.where(ladder.prefixes.repeated.are_behind_head(points.place)))
+            head_end = ladder.prefixes.repeated.head_end(int(leaves.start[index]))
+            nested = bool(leaves.depth[index])
+            points = _least_indented(ladder, max(inner_start, head_end - 1), inner_end, nested=nested)
+            found.append(ladder.atoms.outside_tags(index, points) if leaves.kind[index] == kinds.HTML else points)
     every = Points.together(found)
     # Leaves do not overlap, so the points ascend; a line's start may be there twice.
     new = np.diff(every.place, prepend=-1) > 0
@@ -331,7 +222,7 @@ def _sentences(ladder: Ladder, start: int, end: int) -> Points:
 
 
 def _lines(ladder: Ladder, start: int, end: int, document: int) -> Points:
-    return ladder.outside_atoms(_line_points(ladder, start, end), document)
+    return ladder.atoms.outside(_line_points(ladder, start, end), document)
 
 
 def _line_points(ladder: Ladder, start: int, end: int) -> Points:
@@ -369,16 +260,16 @@ def _least_indented(ladder: Ladder, start: int, end: int, *, nested: bool) -> Po
 
 
 def _clauses(ladder: Ladder, start: int, end: int, document: int) -> Points:
-    return ladder.outside_atoms(_after_matches(ladder, _CLAUSE_END, start, end, strengths.CLAUSE), document)
+    return ladder.atoms.outside(_after_matches(ladder, _CLAUSE_END, start, end, strengths.CLAUSE), document)
 
 
 def _inner_ends(ladder: Ladder, start: int, end: int, document: int) -> Points:
     """Ends inside a long quotation or parenthesis, which is one sentence by the rules."""
-    return ladder.outside_atoms(_after_matches(ladder, _INNER_END, start, end, strengths.LINE), document)
+    return ladder.atoms.outside(_after_matches(ladder, _INNER_END, start, end, strengths.LINE), document)
 
 
 def _words(ladder: Ladder, start: int, end: int, document: int) -> Points:
-    return ladder.outside_atoms(_after_matches(ladder, _WORD_END, start, end, strengths.WORD), document)
+    return ladder.atoms.outside(_after_matches(ladder, _WORD_END, start, end, strengths.WORD), document)
 
 
 def _words_anywhere(ladder: Ladder, start: int, end: int, document: int) -> Points:
@@ -398,23 +289,6 @@ def _after_matches(ladder: Ladder, pattern: re.Pattern[str], start: int, end: in
     text = ladder.batch.data[start:end].decode()
     places = np.fromiter((match.end() for match in pattern.finditer(text)), np.int64)
     return ladder.points(inner_bytes(text, places, start), start, strength)
-
-
-def inner_bytes(text: str, places: IntArray, base: int) -> IntArray:
-    """Code point offsets into `text` as bytes, from `base`: those that have text on both sides.
-
-    What lies within a grapheme is moved behind it.
-    """
-    is_ascii = text.isascii()
-    if not is_ascii:
-        places = at_clusters(text, places)
-    least, most = len(text) - len(text.lstrip()), len(text.rstrip())
-    places = places[(places > least) & (places < most)]
-    if is_ascii or not len(places):
-        return places + base
-    first_bytes = np.flatnonzero((np.frombuffer(text.encode(), np.uint8) & 0xC0) != 0x80)
-    result: IntArray = first_bytes[places] + base
-    return result
 
 
 _RUNGS: tuple[tuple[Rung, int], ...] = (

@@ -44,15 +44,15 @@ class Repeated:
             return index
         return np.where((index >= 0) & (position >= self.body[index]) & (position < self.end[index]), index, -1)
 
-    def are_behind_head(self, position: IntArray) -> BoolArray:
-        """Whether a cut at each position would leave the first lines whole, and not those of a fence alone."""
-        index = np.searchsorted(self.start, position, side="right") - 1
-        if not len(self.start):
-            return np.ones(len(position), np.bool_)
-        inside = (index >= 0) & (position > self.start[index]) & (position < self.end[index])
-        least = np.where(self.is_table, self.body, self.body + 1)
-        result: BoolArray = ~inside | (position >= least[index])
-        return result
+    def head_end(self, position: int) -> int:
+        """From where lines of the container that holds the position may be cut apart; the position where none does.
+
+        The first lines stay whole, and the opening line of a fence keeps one line of what it opens.
+        """
+        index = int(np.searchsorted(self.start, position, side="right")) - 1
+        if index < 0 or position >= self.end[index]:
+            return position
+        return max(position, int(self.body[index]) + (0 if self.is_table[index] else 1))
 
     def context(self, batch: Batch, index: int) -> str:
         """The lines to repeat, without the last line end; "" for index -1.

@@ -10,9 +10,10 @@ from chunkledger.model import Batch
 from chunkledger.settings import Settings
 from chunkledger.splitting.active import Active
 from chunkledger.splitting.fitting import fitted_pieces
-from chunkledger.splitting.ladder import Ladder, inner_bytes
+from chunkledger.splitting.ladder import Ladder
 from chunkledger.splitting.measure import Measure, Measured, without_overlap
 from chunkledger.splitting.pieces import Piece, Pieces, is_loose
+from chunkledger.splitting.points import inner_bytes
 from chunkledger.splitting.prices import loose_slack
 from chunkledger.structure.graphemes import is_grapheme, text_graphemes
 

@@ -10,13 +10,16 @@ from chunkledger.counting.counter import Counter
 from chunkledger.model import Batch, Blocks, Cuts, IntArray, Spans, TokenEnds
 from chunkledger.settings import Settings
 from chunkledger.splitting.active import Active
+from chunkledger.splitting.atoms import Atoms
 from chunkledger.splitting.bans import banned_cuts, cut_prices, forced_cuts, held_cuts, make_room
 from chunkledger.splitting.cut_points import structural_cuts
 from chunkledger.splitting.fitting import fitted_pieces
 from chunkledger.splitting.headings import Headings, headings_of
-from chunkledger.splitting.ladder import Ladder, Point, leaves_of
+from chunkledger.splitting.ladder import Ladder
+from chunkledger.splitting.leaves import leaves_of
 from chunkledger.splitting.measure import Measure, Measured
 from chunkledger.splitting.parents import with_parents
+from chunkledger.splitting.points import Point
 from chunkledger.splitting.prefixes import Prefixes, repeated_of
 from chunkledger.splitting.reopened import reopened
 from chunkledger.splitting.repair import repaired
@@ -60,7 +63,8 @@ def split(batch: Batch, blocks: Blocks, ends: TokenEnds, counter: Counter, setti
     prefixes = Prefixes(batch, headings, repeated_of(batch, blocks), counter, settings)
     make_room(batch, blocks, cuts, ends, prefixes)
     held = held_cuts(batch, blocks, cuts, ends, prefixes, settings)
-    ladder = Ladder(batch, leaves_of(blocks), cuts, held, ends, prefixes)
+    leaves = leaves_of(blocks)
+    ladder = Ladder(batch, leaves, cuts, held, ends, prefixes, Atoms(batch, leaves))
     active = _active(batch, ladder, settings)
     pieces = reopened(blocks, active, fitted_pieces(active, ladder, settings), ladder, settings)
     measure = Measure(batch, ends, counter, prefixes)
