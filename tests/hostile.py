@@ -177,6 +177,7 @@ KINDS: dict[str, Hostile] = {
     "base64": Hostile(_base64, MB, 3_000),
     "han": Hostile(_han, MB, 6_000),
     "han, one character": Hostile(repeated("漢"), MB, 6_000),
+    "closing brackets and a word": Hostile(around("```\nfoo\n", ")", "x\n```\n"), MB, 6_000),
     "han in short sentences": Hostile(repeated("今日は。"), MB, 30_000),
     "thai": Hostile(repeated("สวัสดีชาวโลกที่รัก"), MB, 6_000),
     "hangul jamo": Hostile(repeated("\u1100\u1161\u11a8"), MB, 3_000),

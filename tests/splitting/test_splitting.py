@@ -283,6 +283,23 @@ def test_marks_behind_stops_and_blanks_stay_with_them(unit: str, limit: int) -> 
         assert {chunk.char_start for chunk in found} <= starts
 
 
+@pytest.mark.parametrize("text", [r"\n\n", r"\n\n\n", "# Title\n\n" + r"\n\n", r"One.\n\n"])
+@pytest.mark.parametrize("format_name", ["markdown", "plain", "rst"])
+def test_text_may_be_nothing_but_escaped_line_ends(text: str, format_name: Format) -> None:
+    """Regression: there is no sentence behind the last of them."""
+    [chunk] = chunk_text(text, Settings(encoding="cl100k_base", max_tokens=64), format=format_name, doc_id="a")
+    assert chunk.text == text
+
+
+def test_a_paragraph_between_plus_signs_keeps_its_atoms() -> None:
+    """Regression: a paragraph that is read alone was taken for front matter, so that math in it was cut."""
+    math = " ".join(f"See $Foo bar {number} here. Baz qux is it$ and more words go here." for number in range(60))
+    text = f"Intro.\n\n+++\n{math}\n+++\n\nEnd.\n"
+    found = chunk_text(text, Settings(encoding="cl100k_base", max_tokens=64), doc_id="a")
+    assert len(found) > 10
+    assert [chunk.text for chunk in found if chunk.text.count("$") % 2] == []
+
+
 FUNCTIONS = "".join(
     f"def f{number}(a, b):\n    x = a + b\n    if x:\n        y = call(x)\n    return [\n        x\n    ]\n"
     for number in range(30)

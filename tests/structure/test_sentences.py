@@ -206,7 +206,10 @@ def test_short_quotations_and_brackets_stay_whole() -> None:
         [r"It rained.\n\n", "2. The second day was dry."],
         [r"Places to see\n\n", "the tower, the bridge."],
         [r"\"It rained.\"\r\n\r\n", "Then it did not."],
-        [r"**Days:**\n", r"* Monday.\n", "* Friday."],
+        [r"**Days:**\n* Monday.\n", "* Friday."],
+        [r"The days are these:\n\n1. Monday.\n", "2. Friday."],
+        [r"Use re.sub(r'a.\n', '', text) and print('Hi.\n\n') for it."],
+        [r'{"a": "It rained. Then it did not.\n\n"}'],
         [r"雨が降った。\n", "次の日は晴れた。"],
         ['{"role": "user", "content": "Why?"},', '{"role": "assistant", "content": "Nobody knows."}'],
         [r"Rows\nand columns go on, as do \nu and {1}, {2}."],
@@ -264,3 +267,24 @@ def test_a_few_foreign_words_are_no_language(word: str) -> None:
     """English with a name in it, code, or a list of names stays English."""
     assert language_of(f"Run {word} with that, and it is {word} for this.") == "en"
     assert language_of(f"{word}_1 = {word}") == "en"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Write Sen. Kay at kay@x.com, St. John at john@x.com, or Mrs. Wu at wu@x.com.",
+        "Mr. Smith flew Los Angeles to Los Alamos, then Los Gatos to Las Vegas with Gov. Brown.",
+        "Dr. Smith (Доктор Смит, хирург) met Mrs. Wu at St. John with Prof. Kay and his aunt.",
+    ],
+)
+def test_names_and_addresses_are_no_other_language(text: str) -> None:
+    """What is there again and again, and a name in another script, does not make English another language."""
+    assert language_of(text) == "en"
+    assert sentence_spans(text) == [(0, len(text))]
+
+
+def test_an_english_name_does_not_make_german_english() -> None:
+    """One article in a name is outvoted."""
+    text = "Die Band The Who hat am 3. Mai in Bern gespielt und wird auch am 5. August nicht von dort sein."
+    assert language_of(text) == "de"
+    assert sentence_spans(text) == [(0, len(text))]

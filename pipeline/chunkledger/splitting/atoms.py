@@ -75,7 +75,8 @@ class Atoms:
             if document not in self.definitions:
                 self.definitions[document] = link_definitions(owner.text)
             text += self.definitions[document]
-        return _atoms_in(owner.format, text, start)
+        # Behind a line end, because at the top of a text some lines would be front matter.
+        return _atoms_in(owner.format, f"\n{text}", start - 1)
 
 
 def _atoms_in(format_name: str, text: str, base: int) -> _Spans:

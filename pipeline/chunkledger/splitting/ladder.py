@@ -35,7 +35,7 @@ _DEEPEST = 8
 _COARSE, _FINE = 64, 32
 """Most cut points kept in a limit's worth of tokens: of lines and sentences, and of words and graphemes."""
 
-_CLOSES = re.compile(rb"(?:[)\]}]+|</[^>]*>|`{3,}|~{3,}|end|fi|done|esac)[;,)]*\s*\Z")
+_CLOSES = re.compile(rb"(?:[)\]}]++|</[^>]*+>|`{3,}+|~{3,}+|end|fi|done|esac)[;,)]*+\s*+\Z")
 """What a line holds that only closes what was opened before it."""
 _NO_PLACES = np.zeros(0, np.int64)
 _OF_SENTENCES = (strengths.TEXT_LINE, strengths.SENTENCE)
@@ -211,8 +211,9 @@ def _sentences(ladder: Ladder, start: int, end: int) -> Points:
     starts = np.array([first for first, _ in sentence_spans(text, ladder.prefixes.settings.language)], np.int64)
     points = ladder.points(inner_bytes(text, starts, start), start, strengths.SENTENCE)
     if breaks := [place for _, place, is_paragraph in escaped_breaks(text) if is_paragraph]:
-        after = starts[np.minimum(np.searchsorted(starts, breaks), len(starts) - 1)]
-        points.strength[np.isin(points.place, inner_bytes(text, after, start))] = strengths.TEXT_LINE
+        after = np.searchsorted(starts, breaks)
+        first = starts[after[after < len(starts)]]
+        points.strength[np.isin(points.place, inner_bytes(text, first, start))] = strengths.TEXT_LINE
     lines = ladder.batch.line_starts
     lines = lines[np.searchsorted(lines, start, side="right") : np.searchsorted(lines, end, side="left")]
     at_line = np.isin(points.place, lines)

@@ -8,12 +8,14 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-_STOP, _CLOSING = "[.!?:\u3002\uff01\uff1f\uff1a\u0964\u061f]", "[*_\"'\u201d\u2019\u300d)\\]]"
+_STOP, _COLON, _CLOSING = "[.!?\u3002\uff01\uff1f\u0964\u061f]", "[:\uff1a]", "[*_\"'\u201d\u2019\u300d)\\]]"
 _BREAK = re.compile(
-    rf"""(?:\\r)?\\n(?:\s*(?:\\r)?\\n)+   # an empty line
+    rf"""(?<!{_COLON})(?<!{_COLON}{_CLOSING})(?<!{_COLON}{_CLOSING}{{2}})   # no intro is parted
+      (?:\\r)?\\n(?:\s*(?:\\r)?\\n)++                                        # an empty line
+      (?!\s*["'](?:[\s,;)\]}}]|\Z))                                         # but not where the string ends
     | (?:(?<={_STOP})|(?<={_STOP}{_CLOSING})|(?<={_STOP}{_CLOSING}{{2}}))(?:\\r)?\\n   # the end of a line and sentence
-      (?=\s*["'(*-]|\s*[^\Wa-z_])
-    | \}}(?:\s*,)?(?=\s*\{{\s*["'])   # between two objects
+      (?!\s*["'](?:[\s,;)\]}}]|\Z))(?=\s*["'(*-]|\s*[^\Wa-z_])
+    | \}}(?:\s*,)?(?=\s*\{{\s*["'])                                          # between two objects
     """,
     re.VERBOSE,
 )

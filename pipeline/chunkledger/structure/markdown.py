@@ -40,7 +40,7 @@ _INLINE_LEAVES = frozenset(["Code", "InlineMath", "DisplayMath", "InlineHtml", "
 _FRONT_MATTER = re.compile(
     r"---[ \t]*(?>\r\n|\n|\r)(?![ \t]*[\r\n])(?!---[ \t]*(?:[\r\n]|\Z))"
     r"(?:[^\r\n]*(?>\r\n|\n|\r))+?(?:---|\.\.\.)[ \t]*(?=[\r\n]|\Z)"
-    r"|\+\+\+[ \t]*(?>\r\n|\n|\r)(?:[^\r\n]*(?>\r\n|\n|\r))*?\+\+\+[ \t]*(?=[\r\n]|\Z)"
+    r"|\+\+\+[ \t]*(?>\r\n|\n|\r)(?![ \t]*[\r\n])(?:[^\r\n]*(?>\r\n|\n|\r))*?\+\+\+[ \t]*(?=[\r\n]|\Z)"
 )
 """YAML or TOML, on a document's first line only. The parser's own option would take any text between two rules."""
 _RULE = re.compile(rb" {0,3}(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,})")

@@ -17,7 +17,7 @@ _OPENING = "\"'\u201c\u2018\u00ab([*_~<"
 _GOES_ON = frozenset(",;:)]}\u00a7")
 _STOP = re.compile("[.?!][^\\s.?!\u3002\uff01\uff1f]{0,4}$")
 """A stop of Latin scripts, perhaps with closing marks behind it: a blank must follow, else it is none."""
-_UNFINISHED = re.compile(r"[.?!]`+$|^\(?(?:\d{1,3}|[A-Za-z])[.)]$|^(?:[^\s.]{1,8}\.\s*)+$")
+_UNFINISHED = re.compile(r"[.?!]`+$|^\(?(?:\d{1,3}|[A-Za-z])[.)]$|^(?:[^\s.]{1,8}\.\s*)+$|\\n\s*\(?\d{1,3}[.)]$")
 """Ends that are none: a mark inside of code; a numeral, a letter, or short words with a stop each, as in "J. Biol.",
 that are all there is."""
 _CODE = re.compile(r"(?<!`)(`{1,2})(?!`)[^`]+\1(?!`)")
@@ -40,7 +40,9 @@ _REFERENCE = re.compile(
 """What a numeral belongs to that stands behind it; sentencex takes some of these for ends."""
 _WITH_NAME = re.compile(
     r"(?:^|[\s(])(?:Ph\.D|M\.D|[BM]\.[AS]c?|B\.C|vols?|chap|appx?|max|min|avg|est|approx|temp|spp?|subsp|var|amb|[Qq]"
-    r"|acad|biol|chem|lett|natl|phys|proc|sci)\.$",
+    r"|acad|biol|chem|lett|natl|phys|proc|sci"
+    r"|dr|prof|pr|st|mr|mrs|ms|gen|gov|sen|rev|capt|lt|col|sgt|av|lab|bzw|hrn|mio|mrd|tzw|ca|o\.a|t\.ex|bl\.a|p\. ex"
+    r"|\u0921\u0949|\u0936\u094d\u0930\u0940|\u062f)\.$",
     re.IGNORECASE,
 )
 """What a word with a capital may follow without a sentence ending; a missed end does no harm."""
