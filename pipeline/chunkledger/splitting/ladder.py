@@ -30,8 +30,8 @@ _INNER_END = re.compile(
     r"|[。！？…]+[”’」』】）]*\s*"
 )
 _WORD_END = re.compile(r"\s+")
-_DEEPEST = 8
-"""So often containers that fit are opened one within the other; deeper ones are cut by their lines."""
+_DEEPEST, _DEEPEST_CODE = 8, 2
+"""So often containers that fit, and indented lines, are opened one within the other; deeper ones are cut by lines."""
 _COARSE, _FINE = 64, 32
 """Most cut points kept in a limit's worth of tokens: of lines and sentences, and of words and graphemes."""
 
@@ -72,25 +72,19 @@ class Ladder:
         """
         found: list[Point] = []
         pieces = [(start, end)]
-        done: Rung | None = None
-        for rung, per_limit in _RUNGS:
-            if rung is done:  # the same again, and it found nothing
-                continue
-            before = len(found)
-            starts: list[int] = []
-            ends: list[int] = []
-            for first, last in pieces:
-                points = self._thinned(first, rung(self, first, last, document), max(1, limit // per_limit))
-                places = points.place.tolist()
-                found += zip(places, points.strength.tolist(), strict=True)
-                starts += [first, *places]
-                ends += [*places, last]
-            if len(found) == before:
-                done = rung
-                continue
-            pieces = self._too_big(starts, ends, document, limit)
-            if not pieces:
-                break
+        for rung, per_limit, times in _RUNGS:
+            for _ in range(times):
+                starts: list[int] = []
+                ends: list[int] = []
+                for first, last in pieces:
+                    points = self._thinned(first, rung(self, first, last, document), max(1, limit // per_limit))
+                    places = points.place.tolist()
+                    found += zip(places, points.strength.tolist(), strict=True)
+                    starts += [first, *places]
+                    ends += [*places, last]
+                if len(starts) == len(pieces):  # nothing was found
+                    break
+                pieces = self._too_big(starts, ends, document, limit)
         self.sentences.extend(place for place, strength in found if strength in _OF_SENTENCES)
         return sorted(found)
 
@@ -161,10 +155,6 @@ def _structural(ladder: Ladder, first: int, last: int, *, never: bool) -> Points
     cuts = ladder.cuts
     found = Points(cuts.position[first:last], cuts.strength[first:last].astype(np.int64))
     return found.where(cuts.never[first:last] == never)
-
-
-def _sentences_and_code_lines(ladder: Ladder, start: int, end: int, document: int) -> Points:
-    return _inner_points(ladder, start, end, document)
 
 
 def _code_lines(ladder: Ladder, start: int, end: int, document: int) -> Points:
@@ -292,15 +282,16 @@ def _after_matches(ladder: Ladder, pattern: re.Pattern[str], start: int, end: in
     return ladder.points(inner_bytes(text, places, start), start, strength)
 
 
-_RUNGS: tuple[tuple[Rung, int], ...] = (
-    *((_structure, 10**9),) * _DEEPEST,
-    (_sentences_and_code_lines, _COARSE),
-    (_code_lines, _COARSE),
-    (_code_lines, _COARSE),
-    (_all_structure, _COARSE),
-    (_inner_ends, _COARSE),
-    (_clauses, _COARSE),
-    (_words, _FINE),
-    (_words_anywhere, _FINE),
-    (_graphemes, _FINE),
+_RUNGS: tuple[tuple[Rung, int, int], ...] = (
+    (_structure, 10**9, _DEEPEST),
+    (_inner_points, _COARSE, 1),
+    (_code_lines, _COARSE, _DEEPEST_CODE),
+    (_all_structure, _COARSE, 1),
+    (_inner_ends, _COARSE, 1),
+    (_clauses, _COARSE, 1),
+    (_words, _FINE, 1),
+    (_words_anywhere, _FINE, 1),
+    (_graphemes, _FINE, 1),
 )
+"""Rungs, strongest first; most points of each that are kept in a limit's worth of tokens; how often each is taken
+again inside of what is still too big."""

@@ -10,6 +10,7 @@ from itertools import pairwise
 
 from sentencex import get_sentence_boundaries
 
+from chunkledger.structure.abbreviations import is_abbreviated, is_reference
 from chunkledger.structure.escaped import escaped_breaks
 from chunkledger.structure.languages import language_of
 
@@ -32,30 +33,9 @@ _LONG_QUOTATION = 200
 """Characters of a sentence from which the ends in its quotations and brackets count as well: sentencex finds none."""
 _NUMERAL_BEHIND = re.compile(r"[.?!][\"'\u201d\u2019)\]]*(\s+)\(?\d{1,3}[.)]$")
 """What may be an end, with a numeral behind it."""
-_REFERENCE = re.compile(
-    r"(?:^|[\s(])(?:abs|app|art|ch|ed|eqs?|figs?|l|nos?|nr|pars?|pp?|pt|refs?|secs?|tab|v|ver|vol|z"
-    r"|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\.$",
-    re.IGNORECASE,
-)
-"""What a numeral belongs to that stands behind it; sentencex takes some of these for ends."""
-_WITH_NAME = re.compile(
-    r"(?:^|[\s(])(?:Ph\.D|M\.D|[BM]\.[AS]c?|B\.C|vols?|chap|appx?|max|min|avg|est|approx|temp|spp?|subsp|var|amb|[Qq]"
-    r"|acad|biol|chem|lett|natl|phys|proc|sci"
-    r"|dr|prof|pr|st|mr|mrs|ms|gen|gov|sen|rev|capt|lt|col|sgt|av|lab|bzw|hrn|mio|mrd|tzw|ca|o\.a|t\.ex|bl\.a|p\. ex"
-    r"|\u0921\u0949|\u0936\u094d\u0930\u0940|\u062f)\.$",
-    re.IGNORECASE,
-)
-"""What a word with a capital may follow without a sentence ending; a missed end does no harm."""
-_HOUR = re.compile(r"\d\s?[ap]\.m\.$")
-_DAY = re.compile(
-    r"(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day\b|[A-Z][SD]?T\b"
-    r"|(?:January|February|March|April|May|June|July|August|September|October|November|December)\b"
-)
-"""What may follow an hour: "9 a.m. Friday"."""
 _SAID = re.compile("(?:と|って|など|という)")
 """What goes on behind a quotation in Japanese: "…", he said."""
 _DASH = re.compile(r"[\u2013\u2014]\s*[^\W\d_]")
-_ABBREVIATED = re.compile(r"(?:^|[\s(])[A-Za-z]{1,6}\.$")
 _TAIL = 40  # characters on both sides of an end that say whether it is one
 _WINDOW, _LARGEST_WINDOW = 4_096, 8_192
 """Characters that are split into sentences at once, and at the most where no sentence ends before."""
@@ -140,7 +120,7 @@ def _numeral_behind_end(before: str, rules: str) -> tuple[int, int] | None:
     In "See sec. 2. The second" and "on Dec. 5. They ate" it does not.
     """
     found = _NUMERAL_BEHIND.search(before)
-    if not found or _REFERENCE.search(before[: found.start(1)]):
+    if not found or is_reference(before[: found.start(1)]):
         return None
     alone = _window_spans(f"{before[: found.start(1)]} Next", rules)
     return found.span(1) if any(end == found.start(1) for _, end in alone) else None
@@ -150,19 +130,23 @@ def _goes_on(before: str, after: str, *, together: bool) -> bool:
     """Whether the sentence that seems to end with `before` goes on with `after`, which may follow without a blank."""
     if (together and _STOP.search(before)) or _first_letter(after) in _GOES_ON:
         return True
-    if _UNFINISHED.search(before) or _WITH_NAME.search(before) or (_HOUR.search(before) and _DAY.match(after)):
+    if _UNFINISHED.search(before) or is_abbreviated(before, _behind_marks(after)):
         return True
     if before.endswith("\u300d") and _SAID.match(after):
         return True
-    if (dash := _DASH.match(after)) and dash[0][-1].islower():
-        return True
-    return _first_letter(after).isdigit() and _ABBREVIATED.search(before) is not None
+    dash = _DASH.match(after)
+    return dash is not None and dash[0][-1].islower()
 
 
 def _first_letter(sentence: str) -> str:
-    """The letter or digit that a sentence starts with, behind opening marks and the "(a)" of an enumeration."""
+    """The letter or digit that a sentence starts with, behind its marks."""
+    return _behind_marks(sentence)[:1]
+
+
+def _behind_marks(sentence: str) -> str:
+    """A sentence without opening marks and the "(a)" of an enumeration."""
     mark = _MARK.match(sentence)
-    return (sentence[mark.end() :] if mark else sentence).lstrip(_OPENING)[:1]
+    return (sentence[mark.end() :] if mark else sentence).lstrip(_OPENING)
 
 
 def _window_spans(text: str, rules: str) -> list[tuple[int, int]]:
