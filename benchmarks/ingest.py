@@ -26,7 +26,8 @@ from chunkledger.records.chunk_batch import Tokenized, record_batch
 from chunkledger.records.metadata import metadata_of
 from chunkledger.settings import Settings
 from chunkledger.splitting.split import split
-from chunkledger.store.layout import part_name, write_file
+from chunkledger.store.files import write_file
+from chunkledger.store.layout import part_name
 from chunkledger.store.parts import part_content
 from chunkledger.structure.blocks import blocks_of
 

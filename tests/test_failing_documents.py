@@ -195,15 +195,13 @@ def test_rows_beyond_the_findings_of_a_table_are_kept(corpus: Path, monkeypatch:
 
 
 @pytest.mark.parametrize("jobs", [0, 2])
-@pytest.mark.parametrize("settings", [SMALL, Settings(max_tokens=90)], ids=["same", "other"])
-def test_kept_documents_are_units_of_their_own(
-    corpus: Path, monkeypatch: pytest.MonkeyPatch, settings: Settings, jobs: int
-) -> None:
+def test_kept_documents_are_units_of_their_own(corpus: Path, monkeypatch: pytest.MonkeyPatch, jobs: int) -> None:
     """Regression: all of them were held at once, by the process that drives the others."""
+    settings = Settings(max_tokens=90)
     ingest([corpus / "docs"], corpus / "fresh", settings)
     for path in list((corpus / "docs").rglob("*.*")):
         path.write_bytes(b"\xff")
-    monkeypatch.setattr("chunkledger.engines.units._LEAST_UNIT_BYTES", 1)
+    monkeypatch.setattr("chunkledger.planning.placement.LEAST_PART_BYTES", 1)
     run = _ingest(corpus, settings, jobs=jobs)
     assert (run.kept, rows_of(corpus / "ledger")) == (8, rows_of(corpus / "fresh"))
     assert len(open_ledger(corpus / "ledger").part_paths()) == 8

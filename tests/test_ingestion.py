@@ -15,6 +15,7 @@ from deltalake import DeltaTable
 import chunkledger
 from chunkledger import LedgerError, Run, Settings, SourceError, ingest, open_ledger, verify
 from chunkledger.documents.sources import Selection
+from chunkledger.runs.making import Step
 from chunkledger.store.changes import ChangeCounts
 from chunkledger.store.layout import content_hash
 from disagreeing import Splitting, counting_wrong
@@ -85,6 +86,7 @@ def test_nothing_changed_is_all_kept(corpus: Path) -> None:
     before = rows_of(corpus / "ledger")
     run = _run(corpus)
     assert (run.number, run.changes, DeltaTable(corpus / "ledger").version()) == (2, _changes(keep=10), 1)
+    assert run.unchanged == 2
     assert rows_of(corpus / "ledger") == before
 
 
@@ -171,8 +173,8 @@ def test_number_of_processes_does_not_show(large: tuple[Path, list[Run]]) -> Non
     """One process and two write the same parts, so the same records in the same order."""
     folder, runs = large
     paths = [open_ledger(folder / f"jobs{jobs}").part_paths() for jobs in (1, 2)]
-    assert [path.name for path in paths[0]] == [path.name for path in paths[1]]
-    assert [path.read_bytes() for path in paths[0]] == [path.read_bytes() for path in paths[1]]
+    assert [Path(path).name for path in paths[0]] == [Path(path).name for path in paths[1]]
+    assert [Path(path).read_bytes() for path in paths[0]] == [Path(path).read_bytes() for path in paths[1]]
     assert (len(paths[0]), runs[0].changes) == (3, runs[1].changes)
 
 
@@ -184,22 +186,28 @@ def test_parts_follow_each_other_in_document_order(large: tuple[Path, list[Run]]
 
 
 def test_progress_tells_documents(tmp_path: Path) -> None:
-    """Progress ends with all documents done."""
-    told: list[tuple[int, int]] = []
+    """Progress ends with all documents and bytes done, and the chunks that they gave."""
+    told: list[Step] = []
     write(tmp_path / "docs", {"a.md": "x", "b.md": "x"})
-    ingest([tmp_path / "docs"], tmp_path / "ledger", progress=lambda *step: told.append(step))
-    assert told == [(2, 2)]
+    ingest([tmp_path / "docs"], tmp_path / "ledger", progress=told.append)
+    assert told == [Step(documents=2, all_documents=2, size=2, all_bytes=2, chunks=2)]
 
 
 def test_nothing_but_the_ledger_is_left(corpus: Path) -> None:
-    """Below the root are the log, the runs' parts, tables of documents and reports, named after their content."""
+    """Below the root are the log, the runs' parts, changes, documents and reports, named after their content."""
+    write(corpus / "docs", {"a.md": sections(5)})
     _run(corpus)
     ledger = corpus / "ledger"
-    names = names_below(ledger)
-    patterns = [r"part-0000[12]-00000-H\.parquet", r"_documents/0000[12]-H\.parquet", r"_runs/0000[12]-H\.json"]
+    names = names_below(ledger) - {"_lock"}
+    patterns = [
+        r"part-0000[12]-0000[01]-H\.parquet",
+        r"_changes/00002-H\.parquet",
+        r"_documents/0000[12]-H\.parquet",
+        r"_runs/0000[12]-H\.json",
+    ]
     patterns = [pattern.replace("H", "[0-9a-f]{16}") for pattern in patterns] + [r"_delta_log/0{19}[01]\.json"]
-    assert sorted(sum(bool(re.fullmatch(pattern, name)) for name in names) for pattern in patterns) == [2, 2, 2, 2]
-    assert len(names) == 8
+    assert sorted(sum(bool(re.fullmatch(pattern, name)) for name in names) for pattern in patterns) == [1, 2, 2, 2, 2]
+    assert len(names) == 9
     for name in names - {f"_delta_log/{version:020}.json" for version in (0, 1)}:
         assert content_hash((ledger / name).read_bytes()) in name
 
@@ -236,17 +244,20 @@ def test_report_of_the_run(tmp_path: Path) -> None:
     assert list(found) == [
         "report_version",
         "run",
+        "error",
         "started",
         "sources",
         "selection",
         "settings",
         "versions",
+        "schema_version",
         "engine",
         "notices",
         "counts",
         "findings",
         "findings_in_all",
         "seconds",
+        "peak_bytes",
     ]
     assert (found["run"], found["sources"]) == (1, [{"name": "hb", "path": str(source), "pattern": ""}])
     assert (found["settings"], found["engine"], found["notices"]) == (SMALL.as_dict(), "toktok", [])
@@ -259,6 +270,8 @@ def test_report_of_the_run(tmp_path: Path) -> None:
         "skipped": 1,
         "failed": 0,
         "kept": 0,
+        "unchanged": 0,
+        "renamed": 0,
         "chunks": 1,
         "add": 1,
         "keep": 0,
@@ -268,7 +281,10 @@ def test_report_of_the_run(tmp_path: Path) -> None:
         "flagged": 1,
         "tokens": 2,
     }
-    assert list(found["seconds"]) == ["wall", "cpu_read", "cpu_split", "cpu_check", "cpu_write"]
+    assert list(found["seconds"]) == [
+        "wall", "cpu_look", "cpu_changes", "cpu_read", "cpu_split", "cpu_check", "cpu_write",
+    ]  # fmt: skip
+    assert (found["error"], found["peak_bytes"]["driver"] > 10_000_000) == (None, True)
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00", found["started"])
 
 
@@ -365,7 +381,7 @@ def _check_recounted(folder: Path, run: Run, expected: list[Row], why: str) -> N
     report = open_ledger(folder / "ledger").report()
     assert (report["engine"], report["notices"]) == ("tiktoken", list(run.notices))
     parts = {name for name in names_below(folder / "ledger") if name.startswith("part-")}
-    assert parts == {path.name for path in open_ledger(folder / "ledger").part_paths()}
+    assert parts == {Path(path).name for path in open_ledger(folder / "ledger").part_paths()}
 
 
 def test_self_test_finds_a_tokenizer_that_counts_wrong(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -404,7 +420,7 @@ def test_cross_check_looks_at_every_part(tmp_path: Path, monkeypatch: pytest.Mon
     files = {f"{name}.md": sections(2) for name in "abc"} | {"z-zebra.md": "I do.\n"}
     source = write(tmp_path / "docs", files)
     expected = _right_rows(tmp_path, source)
-    monkeypatch.setattr("chunkledger.engines.units._LEAST_UNIT_BYTES", 1)
+    monkeypatch.setattr("chunkledger.planning.placement.LEAST_PART_BYTES", 1)
     counting_wrong(monkeypatch, lambda text: 'source="z-zebra.md"' in text)
     run = _run(tmp_path)
     _check_recounted(tmp_path, run, expected, "the cross-check found z-zebra.md chunk 0: ")
@@ -414,7 +430,7 @@ def test_cross_check_looks_at_every_part(tmp_path: Path, monkeypatch: pytest.Mon
 def test_counts_that_tiktoken_does_not_confirm_are_not_published(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where counting with tiktoken does not mend a wrong count either, nothing is published and nothing is left."""
+    """Where counting with tiktoken does not mend a wrong count either, nothing is published, and a report says why."""
     write(tmp_path / "docs", {"a.md": "One zebra.\n"})
     right = tiktoken.Encoding.encode_ordinary
 
@@ -424,7 +440,9 @@ def test_counts_that_tiktoken_does_not_confirm_are_not_published(
     monkeypatch.setattr(tiktoken.Encoding, "encode_ordinary", more_than_its_parts)
     with pytest.raises(LedgerError, match=r"chunkledger itself is at fault: a\.md chunk 0: rendered_tokens is"):
         _run(tmp_path)
-    assert names_below(tmp_path / "ledger") == set()
+    names = names_below(tmp_path / "ledger") - {"_lock"}
+    [report] = [json.loads((tmp_path / "ledger" / name).read_text()) for name in names]
+    assert report["error"].startswith("a count is wrong though tiktoken counted")
 
 
 def test_ledger_in_the_place_of_its_source_is_an_error(tmp_path: Path) -> None:

@@ -76,7 +76,7 @@ def test_recounted_ledger_is_that_of_one_run(both: Path, tmp_path: Path) -> None
     before = ingest([SAMPLE_CORPUS], ledger, FIRST)
     ids = [row["chunk_id"] for row in _rows(ledger)]
     run = recount(ledger, "o200k_base")
-    assert (run.number, run.chunks, run.changes.keep) == (2, before.chunks, before.chunks)
+    assert (run.number, run.chunks, run.changes.update) == (2, before.chunks, before.chunks)
     assert [row["chunk_id"] for row in _rows(ledger)] == ids
     assert _rows(ledger) == _rows(both)
     assert DeltaTable(str(ledger)).schema().to_json() == DeltaTable(str(both)).schema().to_json()
@@ -129,7 +129,7 @@ def test_recount_on_the_command_line(tmp_path: Path) -> None:
     cli("ingest", tmp_path / "docs", "--out", tmp_path / "ledger", "--encoding", "cl100k_base")
     done = cli("recount", tmp_path / "ledger", "--encoding", "o200k_base")
     assert (done.code, done.out) == (0, "")
-    assert done.err.startswith("DONE run=2 documents=1 ok=1 skipped=0 failed=0 chunks=1 add=0 keep=1 ")
+    assert done.err.startswith("DONE run=2 documents=1 ok=1 skipped=0 failed=0 chunks=1 add=0 keep=0 move=0 update=1 ")
     exported = cli("export", tmp_path / "ledger").out
     assert '"token_count_o200k_base": 2' in exported
 
@@ -167,7 +167,7 @@ def test_wrong_count_is_found_before_it_is_published(tmp_path: Path, monkeypatch
     assert "with tiktoken alone: the cross-check found zebra.md chunk 0: rendered_tokens_o200k_base" in run.notices[0]
     assert _rows(tmp_path / "ledger") == _rows(tmp_path / "right")
     parts = {name for name in names_below(tmp_path / "ledger") if name.startswith("part-00002")}
-    assert parts == {path.name for path in open_ledger(tmp_path / "ledger").part_paths()}
+    assert parts == {Path(path).name for path in open_ledger(tmp_path / "ledger").part_paths()}
 
 
 def test_self_test_that_fails_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -131,7 +131,7 @@ def test_ids_are_no_paths(folder: Path) -> None:
 def test_row_that_is_named_like_the_ledgers_files_harms_nothing(folder: Path) -> None:
     """Names of parts come from hashes alone."""
     names = names_below(folder / "ledger")
-    assert all(name.startswith(("part-", "_delta_log/", "_documents/", "_runs/")) for name in names)
+    assert all(name.startswith(("part-", "_delta_log/", "_documents/", "_runs/", "_lock")) for name in names)
     assert open_ledger(folder / "ledger").run == 1
 
 

@@ -6,7 +6,7 @@ import datetime
 import os
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
@@ -16,17 +16,21 @@ import pyarrow.compute as pc
 
 from chunkledger.counting.counter import Engine
 from chunkledger.engines.cross_check import CrossCheck
+from chunkledger.engines.memory import peak_bytes
 from chunkledger.engines.trusted import Trusted
 from chunkledger.engines.units import PartInfo
 from chunkledger.errors import LedgerError, SettingsError
 from chunkledger.records.again import with_encoding
 from chunkledger.records.schema import schema_of
 from chunkledger.settings import ENCODINGS, Settings
-from chunkledger.store.changes import ChangeCounts
+from chunkledger.store.changes_files import written_changes
 from chunkledger.store.commit import NewPart, RunFiles, commit
-from chunkledger.store.documents_table import DocumentState, documents_content
-from chunkledger.store.layout import documents_name, part_name, run_name, write_file
+from chunkledger.store.documents_table import DOCUMENTS_SCHEMA, documents_content, with_columns
+from chunkledger.store.files import place_of, remove_files, settle, write_file
+from chunkledger.store.layout import CHANGES, DOCUMENTS, RUNS, documents_name, part_name, run_name
 from chunkledger.store.ledger import Ledger, open_ledger
+from chunkledger.store.lock import leftovers, locked
+from chunkledger.store.merging import PartRange, in_document_order
 from chunkledger.store.parts import part_content, records_in
 from chunkledger.store.run_report import Run, run_report
 
@@ -34,31 +38,35 @@ _BATCH_CHARACTERS = 8_000_000
 """Text of the documents that are counted at once."""
 
 
-def recount(ledger: str | os.PathLike[str], encoding: str) -> Run:
+def recount(ledger: str | os.PathLike[str], encoding: str, *, wait: float = 0.0) -> Run:
     """Add the counts of another encoding to every record of a ledger, in a run of its own.
 
     Args:
         ledger: its folder.
         encoding: one of `ENCODINGS`; limits and flags stay in that of the ledger.
+        wait: seconds to wait for another run that is at work on the ledger.
 
     Raises:
         SettingsError: no such encoding, or the ledger is counted in it already.
-        LedgerError: there is no ledger, it can't be read or written, or another run was published meanwhile.
+        LedgerError: there is no ledger, it can't be read or written, another run is at work or was published meanwhile.
     """
     clock = time.monotonic()
-    opened = open_ledger(ledger)
-    before = opened.settings()
+    root = open_ledger(ledger).root
     if encoding not in ENCODINGS:
         raise SettingsError(f"encoding {encoding!r} is not known; valid are: {', '.join(ENCODINGS)}")
-    if encoding in before.encodings:
-        raise SettingsError(f"{opened.root} is counted in {encoding} already")
     try:
-        trusted = Trusted(opened.root, [encoding])
-        parts = trusted.parts(lambda engine: _parts(opened, encoding, before, engine))
-        return _published(opened, encoding, parts, trusted, clock)
+        with locked(root, wait):
+            opened = open_ledger(root)
+            before = opened.settings()
+            if encoding in before.encodings:
+                raise SettingsError(f"{root} is counted in {encoding} already")
+            remove_files(root, leftovers(root, opened.run))
+            trusted = Trusted(root, [encoding])
+            parts = trusted.parts(lambda engine: _parts(opened, encoding, before, engine))
+            return _published(opened, encoding, parts, trusted, clock)
     except OSError as error:
         where = f" ({error.filename})" if error.filename else ""
-        raise LedgerError(f"{opened.root} can't be written: {error.strerror or error}{where}") from error
+        raise LedgerError(f"{root} can't be written: {error.strerror or error}{where}") from error
 
 
 def _parts(ledger: Ledger, encoding: str, settings: Settings, engine: Engine) -> list[PartInfo]:
@@ -79,7 +87,7 @@ class _Work:
     engine: Engine
     chunks: int
 
-    def part(self, number: int, path: Path) -> PartInfo:
+    def part(self, number: int, path: str) -> PartInfo:
         """The part of this number, made from one that is there."""
         started = time.process_time()
         schema = schema_of((*self.settings.further_encodings, self.encoding))
@@ -95,7 +103,7 @@ class _Work:
             rows=rows,
             chunks=seen["chunks"],
             doc_ids=(ids[0], ids[-1]),
-            documents=(),
+            documents=DOCUMENTS_SCHEMA.empty_table(),
             findings=(),
             flagged=seen["flagged"],
             tokens=seen["tokens"],
@@ -104,7 +112,7 @@ class _Work:
         )
 
     def _batches(
-        self, path: Path, schema: pa.Schema, seen: Counter[str], ids: list[str], check: CrossCheck
+        self, path: str, schema: pa.Schema, seen: Counter[str], ids: list[str], check: CrossCheck
     ) -> Iterator[pa.RecordBatch]:
         for records in _documents(records_in(path, role="all")):
             again = with_encoding(records, self.encoding, self.settings, self.engine).select(schema.names).cast(schema)
@@ -140,16 +148,23 @@ def _published(ledger: Ledger, encoding: str, parts: list[PartInfo], trusted: Tr
     before = ledger.settings()
     settings = replace(before, further_encodings=(*before.further_encodings, encoding))
     counts = report["counts"]
-    chunks = sum(part.chunks for part in parts)
+    number = ledger.run + 1
+    old = [PartRange(path, *part.doc_ids) for path, part in zip(ledger.part_paths(), parts, strict=True)]
+    new = [PartRange(place_of(ledger.root, part.name), *part.doc_ids) for part in parts]
+    schema = schema_of(settings.further_encodings)
+    # Every record has columns that it had not, which a store has to learn: all of them are updated.
+    changes, changed_in = written_changes(ledger.root, number, _records(old), _records(new), schema)
     run = Run(
-        number=ledger.run + 1,
+        number=number,
         documents=counts["documents"],
         ok=counts["ok"],
         skipped=counts["skipped"],
         failed=counts["failed"],
         kept=counts["kept"],
-        chunks=chunks,
-        changes=ChangeCounts(add=0, keep=chunks, move=0, update=0, delete=0),
+        unchanged=counts["ok"],
+        renamed=0,
+        chunks=sum(part.chunks for part in parts),
+        changes=changes,
         flagged=sum(part.flagged for part in parts),
         tokens=sum(part.tokens for part in parts),
         seconds=time.monotonic() - clock,
@@ -157,10 +172,12 @@ def _published(ledger: Ledger, encoding: str, parts: list[PartInfo], trusted: Tr
         notices=tuple(trusted.notices),
         engine=trusted.engine,
     )
-    states = [DocumentState(**row) for row in ledger.documents().to_pylist()]
-    documents = documents_content(states)
+    moved = {Path(each.path).name: part.name for each, part in zip(old, parts, strict=True)}
+    table = ledger.documents()
+    places = [moved.get(part, part) for part in table.column("part").to_pylist()]
+    documents = documents_content(with_columns(table, {"part": places}))
     text = run_report(
-        run=run.number,
+        run=number,
         sources=report["sources"],
         selection=report["selection"],
         settings=settings.as_dict(),
@@ -171,10 +188,18 @@ def _published(ledger: Ledger, encoding: str, parts: list[PartInfo], trusted: Tr
         notices=run.notices,
         started=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         seconds={"wall": run.seconds, "cpu_count": sum(part.seconds["count"] for part in parts)},
+        peak_bytes={"driver": peak_bytes(), "worker": 0},
+        error=None,
     )
-    files = RunFiles(run.number, documents_name(run.number, documents), run_name(run.number, text))
+    files = RunFiles(number, documents_name(number, documents), run_name(number, text), changed_in)
     write_file(ledger.root, files.documents, documents)
     write_file(ledger.root, files.report, text)
+    settle(ledger.root, ["", DOCUMENTS, CHANGES, RUNS])
     added = [NewPart(part.name, part.size, part.rows, part.doc_ids) for part in parts]
-    commit(ledger.root, ledger.table, added, files, schema_of(settings.further_encodings))
+    commit(ledger.root, ledger.table, added, list(moved), files, schema)
+    settle(ledger.root, ["_delta_log"])
     return run
+
+
+def _records(parts: Sequence[PartRange]) -> Iterator[pa.Table]:
+    return in_document_order(parts, lambda path: records_in(path, role="all"))

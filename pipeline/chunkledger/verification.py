@@ -6,12 +6,10 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib.metadata import version
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from chunkledger import __version__
 from chunkledger.counting.counter import Engine
 from chunkledger.counting.vocabulary import VOCABULARIES
 from chunkledger.documents.listing import listed
@@ -20,6 +18,7 @@ from chunkledger.documents.sources import Entry, Listing, Selection, Source
 from chunkledger.documents.tables import rows_in, with_rows
 from chunkledger.errors import SourceError
 from chunkledger.model import Document
+from chunkledger.planning.anew import made_with
 from chunkledger.records.chunk_batch import chunk_batch
 from chunkledger.records.flags import Sizes, flags_of
 from chunkledger.records.recount import Mismatch, Row, count_mismatches, document_mismatches, parent_mismatches
@@ -27,8 +26,6 @@ from chunkledger.settings import Settings
 from chunkledger.store.ledger import Ledger, open_ledger
 from chunkledger.structure.graphemes import is_grapheme
 
-_MAKERS = ("pyromark", "sentencex", "regex", "pyyaml")
-"""Packages whose version may change what a record holds, besides this one and the tokenizers."""
 _GROUP_DOCUMENTS, _GROUP_CHARACTERS = 256, 16_000_000
 """Documents that are compared with their sources together, so that rows of a table are read where they lie together."""
 
@@ -136,7 +133,7 @@ def _step(chunks: int, sample: int | None) -> int:
 
 
 def _other_versions(of_run: Mapping[str, str]) -> str:
-    here = {"chunkledger": __version__, **{name: version(name) for name in _MAKERS}}
+    here = made_with()
     other = [f"{name} {then} (here {here[name]})" for name, then in of_run.items() if then != here.get(name, then)]
     return f"the run was made with {', '.join(other)}" if other else ""
 

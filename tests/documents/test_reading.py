@@ -20,7 +20,7 @@ from chunkledger.model import Document, Finding
 def _entry(path: Path, content: bytes | None = None) -> Entry:
     if content is not None:
         path.write_bytes(content)
-    return Entry("a.md", str(path), 0, 0, "markdown")
+    return Entry("a.md", str(path), 0, 0, "", "markdown")
 
 
 def read(entry: Entry, longest: int = 1_000_000) -> Read:

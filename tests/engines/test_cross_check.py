@@ -65,7 +65,7 @@ def test_units_of_a_run_share_the_work(tmp_path: Path, counted: list[int], monke
     """However a run is divided, no more is recounted than the records of a run and one for each batch."""
     source = write(tmp_path / "docs", {f"{name}.md": prose(2_000, name) for name in "abcd"})
     entries = listed([source_of(str(source))], Selection()).entries
-    monkeypatch.setattr("chunkledger.engines.units._LEAST_UNIT_BYTES", 1)
+    monkeypatch.setattr("chunkledger.planning.placement.LEAST_PART_BYTES", 1)
     units = planned_units(entries, 1)
     assert len(units) == 4
     for unit in units:

@@ -77,7 +77,8 @@ def test_document_that_kills_its_process_is_found(tmp_path: Path, place: int) ->
         (NAMES[place], "failed", reason)
     ]
     assert _documents(tmp_path / "out", parts) == sorted(set(NAMES) - {NAMES[place]})
-    states = sorted((state.doc_id, state.status) for part in parts for state in part.documents)
+    seen = [state for part in parts for state in part.documents.to_pylist()]
+    states = sorted((state["doc_id"], state["status"]) for state in seen)
     assert states == [(name, "failed" if name == NAMES[place] else "ok") for name in NAMES]
 
 

@@ -22,7 +22,7 @@ sizes = st.lists(st.integers(0, 90 * MEGABYTE), max_size=60)
 
 
 def _entries(of_sizes: list[int]) -> list[Entry]:
-    return [Entry(f"{number:03}.md", "", size, 0, "markdown") for number, size in enumerate(of_sizes)]
+    return [Entry(f"{number:03}.md", "", size, 0, "", "markdown") for number, size in enumerate(of_sizes)]
 
 
 def _sample() -> list[Entry]:
@@ -70,14 +70,28 @@ def test_unit_tells_what_it_saw_of_each_document(tmp_path: Path) -> None:
     """Each entry has one state, with the reason where there are no records."""
     entries = _sample()
     info = run_unit(Unit(1, 0, tuple(entries)), Settings(), str(tmp_path))
-    assert [state.doc_id for state in info.documents] == [entry.doc_id for entry in entries]
-    told = {state.doc_id: (state.status, state.reason) for state in info.documents if state.reason}
+    assert info.documents.column("doc_id").to_pylist() == [entry.doc_id for entry in entries]
+    states = info.documents.to_pylist()
+    told = {state["doc_id"]: (state["status"], state["reason"]) for state in states if state["reason"]}
     assert told == {finding.doc_id: (finding.status, finding.reason) for finding in info.findings}
     assert {doc_id: status for doc_id, (status, _) in told.items()} == {
         "inbox/blank.md": "skipped",
         "inbox/empty.md": "skipped",
         "inbox/latin1.txt": "failed",
     }
+
+
+def test_unit_tells_what_each_document_has(tmp_path: Path) -> None:
+    """Chunks, flags and tokens by document are those of its records, whatever batch they came in."""
+    info = run_unit(Unit(7, 2, tuple(_sample())), Settings(max_tokens=200, parent_tokens=600), str(tmp_path))
+    rows = [row for row in pq.ParquetFile(tmp_path / info.name).read().to_pylist() if row["role"] == "chunk"]
+    own: dict[str, tuple[int, int, int]] = {}
+    for row in rows:
+        chunks, flagged, tokens = own.get(row["doc_id"], (0, 0, 0))
+        own[row["doc_id"]] = (chunks + 1, flagged + bool(row["flags"]), tokens + row["token_count"])
+    states = [state for state in info.documents.to_pylist() if state["part"]]
+    assert {state["doc_id"]: (state["chunks"], state["flagged"], state["tokens"]) for state in states} == own
+    assert {state["part"] for state in states} == {info.name}
 
 
 def test_unit_without_records_writes_no_part(tmp_path: Path) -> None:

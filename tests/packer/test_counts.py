@@ -331,7 +331,7 @@ def test_failed_export_leaves_the_index_as_it_was(ledger: Path, index: Path, mon
     """The old file stands until the new one is whole, and nothing is left beside it."""
     before, names = index.read_bytes(), sorted(os.listdir(index.parent))
     opened = open_ledger(ledger)
-    for part in opened.part_paths():
+    for part in map(Path, opened.part_paths()):
         part.rename(part.with_suffix(".gone"))
     try:
         assert cli("export", ledger, "--format", "counts", "--to", index).code != 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -13,7 +14,9 @@ import pytest
 from deltalake import DeltaTable, write_deltalake
 
 from chunkledger import LedgerError, Settings, ingest, open_ledger
+from chunkledger.runs.making import Step
 from chunkledger.store.commit import NewPart, RunFiles, commit, last_run, opened, run_files
+from chunkledger.store.lock import LockedError
 from ledgers import names_below, prose, rows_of, sections, write
 
 
@@ -116,7 +119,7 @@ def test_run_that_was_overtaken_is_refused(tmp_path: Path) -> None:
     _ledger(tmp_path, "# A\n\nTwo.\n")
     before = rows_of(ledger)
     with pytest.raises(LedgerError, match="another run was published while this one worked; run it again"):
-        commit(str(ledger), stale, [NewPart("part-00002-00000-x.parquet", 1, 1, ("a", "b"))], _names(2))
+        commit(str(ledger), stale, [NewPart("part-00002-00000-x.parquet", 1, 1, ("a", "b"))], [], _names(2))
     assert (rows_of(ledger), DeltaTable(ledger).version(), open_ledger(ledger).run) == (before, 1, 2)
 
 
@@ -125,7 +128,7 @@ def test_first_run_that_was_overtaken_is_refused(tmp_path: Path) -> None:
     ledger = _ledger(tmp_path)
     before = rows_of(ledger)
     with pytest.raises(LedgerError, match="another run was published while this one worked; run it again"):
-        commit(str(ledger), None, [NewPart("part-00001-00000-x.parquet", 1, 1, ("a", "b"))], _names(1))
+        commit(str(ledger), None, [NewPart("part-00001-00000-x.parquet", 1, 1, ("a", "b"))], [], _names(1))
     assert (rows_of(ledger), DeltaTable(ledger).version()) == (before, 0)
 
 
@@ -133,7 +136,7 @@ def test_run_whose_log_can_not_be_written_is_told(tmp_path: Path) -> None:
     """What is not somebody else's run is told as it is."""
     write(tmp_path / "ledger", {"_delta_log": "a file in the place of the log"})
     with pytest.raises(LedgerError, match="the run could not be published: "):
-        commit(str(tmp_path / "ledger"), None, [NewPart("part-00001-00000-x.parquet", 1, 1, ("a", "b"))], _names(1))
+        commit(str(tmp_path / "ledger"), None, [NewPart("part-00001-00000-x.parquet", 1, 1, ("a", "b"))], [], _names(1))
 
 
 HANGING = """
@@ -150,7 +153,7 @@ def hang(*_):
     hashlib.pbkdf2_hmac("sha256", b"", b"", rounds)
 
 commit._write = hang
-commit.commit("nowhere", None, [], commit.RunFiles(1, "", ""))
+commit.commit("nowhere", None, [], [], commit.RunFiles(1, "", ""))
 print("done", flush=True)
 """
 
@@ -171,17 +174,20 @@ def test_signal_ends_a_commit_that_hangs(name: str, whose: str, rounds: int, cod
     assert (done.returncode, set(done.stdout.split())) == (code and -signal.Signals[name], out)
 
 
-def test_whole_run_that_is_overtaken_leaves_the_other_as_it_is(tmp_path: Path) -> None:
-    """A run during whose work another one is published ends in an error, and the other one stands."""
+def test_run_can_not_be_overtaken(tmp_path: Path) -> None:
+    """While a run is at work, another one is refused, and the first is published."""
     source = write(tmp_path / "docs", {"a.md": prose(3)})
     ledger = tmp_path / "ledger"
     ingest([source], ledger, jobs=1)
     other = write(tmp_path / "other", {"b.md": prose(5)})
+    refused: list[str] = []
 
-    def overtake(done: int, total: int) -> None:
-        ingest([other], ledger, jobs=1)
+    def overtake(_: Step) -> None:
+        with pytest.raises(LockedError) as caught:
+            ingest([other], ledger, jobs=1)
+        refused.append(str(caught.value))
 
     write(tmp_path / "docs", {"a.md": prose(4)})
-    with pytest.raises(LedgerError, match="another run was published"):
-        ingest([source], ledger, jobs=1, progress=overtake)
-    assert ({row["doc_id"] for row in rows_of(ledger)}, DeltaTable(ledger).version()) == ({"b.md"}, 1)
+    ingest([source], ledger, jobs=1, progress=overtake)
+    assert [f"another run is at work (process {os.getpid()} on " in message for message in refused] == [True]
+    assert ({row["doc_id"] for row in rows_of(ledger)}, DeltaTable(ledger).version()) == ({"a.md"}, 1)

@@ -12,8 +12,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from chunkledger.model import Finding
-from chunkledger.store.documents_table import DOCUMENTS_SCHEMA, DocumentState, documents_content
-from chunkledger.store.layout import content_hash, documents_name, part_name, run_name, write_file
+from chunkledger.store.documents_table import DOCUMENTS_SCHEMA, DocumentState, documents_content, documents_table
+from chunkledger.store.files import write_file
+from chunkledger.store.layout import changes_name, content_hash, documents_name, part_name, run_name, run_of
 from chunkledger.store.run_report import MOST_FINDINGS, REPORT_VERSION, run_report
 
 
@@ -30,6 +31,8 @@ def _report(**changed: object) -> dict[str, object]:
         "notices": [],
         "started": "",
         "seconds": {},
+        "peak_bytes": {},
+        "error": None,
     }
     found: dict[str, object] = json.loads(run_report(**(values | changed)).decode("utf-8"))  # type: ignore[arg-type]
     return found
@@ -41,7 +44,16 @@ def test_names_end_in_the_hash_of_the_content() -> None:
     assert content_hash(b"abc") == start
     assert part_name(3, 12, b"abc") == f"part-00003-00012-{start}.parquet"
     assert documents_name(3, b"abc") == f"_documents/00003-{start}.parquet"
+    assert changes_name(3, b"abc") == f"_changes/00003-{start}.parquet"
     assert run_name(123456, b"abc") == f"_runs/123456-{start}.json"
+
+
+def test_name_tells_its_run() -> None:
+    """What a run wrote is known by its name, and nothing else is."""
+    names = [part_name(3, 12, b""), documents_name(4, b""), changes_name(5, b""), run_name(123456, b"")]
+    assert [run_of(name) for name in names] == [3, 4, 5, 123456]
+    others = ["_lock", "mine.parquet", "part-x.parquet", "_delta_log/00000000000000000003.json", "_cursors/a.json"]
+    assert [run_of(name) for name in others] == [None] * len(others)
 
 
 def test_file_is_written_with_its_folders(tmp_path: Path) -> None:
@@ -67,15 +79,15 @@ def test_write_that_is_interrupted_leaves_nothing(tmp_path: Path, monkeypatch: p
 def test_table_of_documents_is_in_order(tmp_path: Path) -> None:
     """One row a document, by id, with exactly the columns of its schema."""
     states = [
-        DocumentState("b.md", "b.md", 0, 2, 20, "ff", "ok", ""),
-        DocumentState("a", "t.jsonl", 7, 0, 0, "", "failed", "empty"),
+        DocumentState("b.md", "b.md", 0, 2, 20, "20-1", "ff", "ok", "", 2, "p.parquet", 3, 1, 40),
+        DocumentState("a", "t.jsonl", 7, 0, 0, "", "", "failed", "empty"),
     ]
-    (tmp_path / "d.parquet").write_bytes(documents_content(states))
+    (tmp_path / "d.parquet").write_bytes(documents_content(documents_table(states)))
     found = pq.ParquetFile(tmp_path / "d.parquet").read()
     assert found.schema == DOCUMENTS_SCHEMA
     assert [tuple(row.values()) for row in found.to_pylist()] == [
-        ("a", "t.jsonl", 7, 0, 0, "", "failed", "empty"),
-        ("b.md", "b.md", 0, 2, 20, "ff", "ok", ""),
+        ("a", "t.jsonl", 7, 0, 0, "", "", "failed", "empty", 0, "", 0, 0, 0),
+        ("b.md", "b.md", 0, 2, 20, "20-1", "ff", "ok", "", 2, "p.parquet", 3, 1, 40),
     ]
 
 

@@ -28,12 +28,12 @@ class _Terminated(BaseException):
 
 @only_ends_the_process
 def _terminate(signum: int, frame: FrameType | None) -> None:
-    raise _Terminated
+    raise _Terminated("terminated")
 
 
 @only_ends_the_process
 def _interrupt(signum: int, frame: FrameType | None) -> None:
-    raise KeyboardInterrupt
+    raise KeyboardInterrupt("interrupted")
 
 
 def guarded(command: Command) -> Command:

@@ -17,8 +17,8 @@ from chunkledger.cli.exits import UNPUBLISHED
 from chunkledger.cli.output import error, note
 from chunkledger.documents.sources import MAX_DOCUMENT_BYTES, MOST_DOCUMENT_BYTES, Selection
 from chunkledger.errors import LedgerError
-from chunkledger.ingestion import Progress as Told
 from chunkledger.ingestion import ingest
+from chunkledger.runs.making import Progress as Told
 from chunkledger.settings import ENCODINGS, FORMATS
 from chunkledger.store.run_report import Run
 
@@ -143,7 +143,7 @@ def _progress(quiet: bool) -> Iterator[Told | None]:
     columns = (TextColumn("ingest"), BarColumn(), MofNCompleteColumn(), TextColumn("documents"), TimeRemainingColumn())
     with Progress(*columns, console=Console(file=sys.stderr), transient=True) as bar:
         task = bar.add_task("ingest", total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
+        yield lambda step: bar.update(task, completed=step.documents, total=step.all_documents)
 
 
 def _tell(run: Run, out: str, quiet: bool) -> None:

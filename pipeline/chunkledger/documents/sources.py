@@ -52,22 +52,26 @@ class Entry(NamedTuple):
         path: of the file, absolute, links resolved.
         size: in bytes; of a row, that of its text.
         mtime_ns: when the file was last changed.
+        stamp: what tells, beside the size, whether the file is the one that was read before.
         format: how the text is read.
         table: id of the table that holds the row; "" for a file.
         row: number of the row, from 1; 0 for a file.
         offset: where the row is: byte of its line in the file, or its index where rows have no bytes of their own.
         beside: bytes that the row's metadata takes, about.
+        sha256: of the row, where finding it has told; "" where only reading it does.
     """
 
     doc_id: str
     path: str
     size: int
     mtime_ns: int
+    stamp: str
     format: Format
     table: str = ""
     row: int = 0
     offset: int = 0
     beside: int = 0
+    sha256: str = ""
 
     @property
     def weight(self) -> int:
@@ -89,6 +93,7 @@ class TableFile:
         path: absolute, links resolved.
         size: in bytes.
         mtime_ns: when it was last changed.
+        stamp: as that of an entry.
         source: where it was found; its name prefixes the ids of the rows.
     """
 
@@ -96,6 +101,7 @@ class TableFile:
     path: str
     size: int
     mtime_ns: int
+    stamp: str
     source: Source
 
 

@@ -43,9 +43,9 @@ def rows_in(table: TableFile, settings: Settings, selection: Selection) -> Table
     found = TableRows()
     try:
         is_empty = True
-        for place, row_id, size in _ids(table, settings, selection):
+        for place, row_id, size, sha256 in _ids(table, settings, selection):
             is_empty = False
-            _add(found, table, settings, selection, place, row_id, size)
+            _add(found, table, settings, selection, place, row_id, size, sha256)
         if is_empty and selection.wants(table.doc_id):
             found.findings.append(Finding(table.doc_id, "skipped", "empty: it has no rows"))
     except TableError as error:
@@ -99,16 +99,19 @@ def with_rows(listing: Listing, found: list[tuple[TableFile, TableRows]]) -> Non
     listing.findings.sort(key=lambda finding: (finding.doc_id, finding.row, finding.reason))
 
 
-def _ids(table: TableFile, settings: Settings, selection: Selection) -> Iterator[tuple[Place, str | RowError, int]]:
+def _ids(
+    table: TableFile, settings: Settings, selection: Selection
+) -> Iterator[tuple[Place, str | RowError, int, str]]:
+    """The place, the id (or what is wrong with it), the bytes of text and the hash of every row."""
     with opened(table.path) as file:
         if is_parquet(table.path):
-            yield from parquet.sizes(file, settings)
+            yield from ((*found, "") for found in parquet.sizes(file, settings))
             return
         for place, row in jsonl.all_rows(file, settings, selection.max_document_bytes):
             if isinstance(row, RowError):
-                yield place, row, 0
+                yield place, row, 0, ""
             else:
-                yield place, row.row_id, len(row.text.encode())
+                yield place, row.row_id, len(row.text.encode()), row.sha256
 
 
 def _add(
@@ -119,6 +122,7 @@ def _add(
     place: Place,
     row_id: str | RowError,
     size: int,
+    sha256: str,
 ) -> None:
     known = row_id.row_id if isinstance(row_id, RowError) else row_id
     if known is None:
@@ -136,5 +140,17 @@ def _add(
     # More is not kept of it.
     beside = min(MOST_METADATA_BYTES, max(0, place.size - size))
     found.entries.append(
-        Entry(doc_id, table.path, size, table.mtime_ns, how, table.doc_id, place.row, place.offset, beside)
+        Entry(
+            doc_id,
+            table.path,
+            size,
+            table.mtime_ns,
+            table.stamp,
+            how,
+            table.doc_id,
+            place.row,
+            place.offset,
+            beside,
+            sha256,
+        )
     )

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Sequence
 
 from chunkledger.counting.counter import Engine
 from chunkledger.counting.self_test import disagreements
 from chunkledger.engines.units import PartInfo, first_mismatch
 from chunkledger.errors import LedgerError
+from chunkledger.store.files import remove_files
 
 
 class Trusted:
@@ -20,7 +20,7 @@ class Trusted:
     """
 
     def __init__(self, root: str, encodings: Iterable[str]) -> None:
-        """Ask the self-test before anything is counted.
+        """Nothing is asked until something is to be counted.
 
         Args:
             root: of the ledger that the parts are written to.
@@ -29,6 +29,11 @@ class Trusted:
         self.engine: Engine = "toktok"
         self.notices: list[str] = []
         self._root = root
+        self._untested = list(encodings)
+
+    def _test(self) -> None:
+        """Ask the self-test before anything is counted; once."""
+        encodings, self._untested = self._untested, []
         for encoding in encodings:
             wrong = disagreements(encoding)
             if wrong and self.engine == "toktok":
@@ -40,6 +45,7 @@ class Trusted:
         Raises:
             LedgerError: there is still a wrong count; nothing is left of the parts.
         """
+        self._test()
         parts = make(self.engine)
         mismatch = first_mismatch(parts)
         if mismatch and self.engine == "toktok":
@@ -59,6 +65,4 @@ class Trusted:
         self.notices.append(f"toktok disagrees with tiktoken, so this run counts with tiktoken alone: {why}")
 
     def _remove(self, parts: Sequence[PartInfo]) -> None:
-        for part in parts:
-            if part.name:
-                os.unlink(os.path.join(self._root, part.name))
+        remove_files(self._root, [part.name for part in parts if part.name])

@@ -10,34 +10,34 @@ from pathlib import Path
 from typing import Literal
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from chunkledger.counting.counter import Engine
 from chunkledger.documents.reading import Read, documents_of
 from chunkledger.documents.sources import MAX_DOCUMENT_BYTES, Entry
 from chunkledger.engines.collector import paused_collector
 from chunkledger.engines.cross_check import CrossCheck
-from chunkledger.engines.kept import kept_records, kept_texts
+from chunkledger.engines.kept import kept_texts
+from chunkledger.engines.memory import peak_bytes
+from chunkledger.engines.placed import Placed
 from chunkledger.errors import ChunkledgerError
 from chunkledger.model import Finding, Status
+from chunkledger.planning.placement import part_bytes
 from chunkledger.records.chunk_batch import records_of
 from chunkledger.records.recount import Mismatch
 from chunkledger.records.schema import schema_of
 from chunkledger.settings import Settings
-from chunkledger.store.documents_table import DocumentState
-from chunkledger.store.layout import part_name, write_file
+from chunkledger.store.documents_table import DocumentState, documents_table
+from chunkledger.store.files import write_file
+from chunkledger.store.layout import part_name
 from chunkledger.store.parts import part_content
 
 BATCH_BYTES = 8 * 1024 * 1024
 """Documents that are worked on at once; between 1 and 8 MB it made no difference to speed."""
-_LEAST_UNIT_BYTES = 4 * 1024 * 1024
-_MOST_UNIT_BYTES = 64 * 1024 * 1024
-_UNITS = 8
 _LONGEST_REASON = 200
 
-Work = Literal["read", "copied", "remade"]
-"""What is done with documents: they are read from their sources; or they can't be, and their records of the last run
-are copied, or made again from the texts in them."""
+Work = Literal["read", "remade"]
+"""What is done with documents: they are read from their sources; or they can't be, and their records are made again
+from the texts of those of the last run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,12 +81,13 @@ class PartInfo:
         rows: records in it.
         chunks: how many of them are chunks, and no parents.
         doc_ids: first and last document id in it.
-        documents: what was seen of each document.
+        documents: what was seen of each document, a row each, as `DOCUMENTS_SCHEMA`.
         findings: what was passed over or repaired.
         flagged: chunks with at least one flag.
         tokens: sum of the chunks' token counts.
         mismatch: the first wrong count that the cross-check of some records found.
         seconds: CPU time of reading, of splitting and counting, of the cross-check, and of writing.
+        peak_bytes: most memory that the process has had until then.
     """
 
     name: str
@@ -94,12 +95,13 @@ class PartInfo:
     rows: int
     chunks: int
     doc_ids: tuple[str, str]
-    documents: tuple[DocumentState, ...]
+    documents: pa.Table
     findings: tuple[Finding, ...]
     flagged: int
     tokens: int
     mismatch: Mismatch | None
     seconds: dict[str, float]
+    peak_bytes: int = 0
 
 
 def first_mismatch(parts: Iterable[PartInfo]) -> Mismatch | None:
@@ -120,7 +122,7 @@ def planned_units(
         work: what is done with the documents.
     """
     total = sum(entry.weight for entry in entries)
-    most = min(_MOST_UNIT_BYTES, max(_LEAST_UNIT_BYTES, total // _UNITS))
+    most = part_bytes(total)
     groups: list[list[Entry]] = []
     size = 0
     for entry in entries:
@@ -148,12 +150,9 @@ def run_unit(unit: Unit, settings: Settings, out: str, engine: Engine = "toktok"
 def _run_unit(unit: Unit, settings: Settings, out: str, engine: Engine) -> PartInfo:
     started = time.process_time()
     gathered = _Gathered(settings, engine)
-    if unit.work == "copied":
-        batches = gathered.copied(unit)
-    else:
-        is_kept = unit.work == "remade"
-        texts = kept_texts(unit.entries) if is_kept else documents_of(unit.entries, settings, unit.longest)
-        batches = gathered.record_batches(unit, texts)
+    is_kept = unit.work == "remade"
+    texts = kept_texts(unit.entries) if is_kept else documents_of(unit.entries, settings, unit.longest)
+    batches = gathered.record_batches(unit, texts)
     content, rows = part_content(batches, schema_of(settings.further_encodings))
     name = part_name(unit.run, unit.number, content) if rows else ""
     if rows:
@@ -167,12 +166,13 @@ def _run_unit(unit: Unit, settings: Settings, out: str, engine: Engine) -> PartI
         rows=rows,
         chunks=gathered.chunks,
         doc_ids=gathered.doc_ids,
-        documents=tuple(sorted(gathered.documents, key=lambda state: state.doc_id)),
+        documents=gathered.states(name),
         findings=tuple(sorted(gathered.findings, key=lambda finding: finding.doc_id)),
         flagged=gathered.flagged,
         tokens=gathered.tokens,
         mismatch=gathered.check.mismatch,
         seconds=seconds,
+        peak_bytes=peak_bytes(),
     )
 
 
@@ -184,7 +184,7 @@ def lost_document(entry: Entry, reason: str) -> PartInfo:
         rows=0,
         chunks=0,
         doc_ids=("", ""),
-        documents=(state_of(entry, "", "failed", reason),),
+        documents=documents_table([state_of(entry, "", "failed", reason)]),
         findings=(Finding(entry.doc_id, "failed", reason, entry.row, entry.table),),
         flagged=0,
         tokens=0,
@@ -195,7 +195,10 @@ def lost_document(entry: Entry, reason: str) -> PartInfo:
 
 def state_of(entry: Entry, sha256: str, status: Status, reason: str) -> DocumentState:
     """What is written down of a document that was to be read."""
-    return DocumentState(entry.doc_id, entry.origin, entry.row, entry.size, entry.mtime_ns, sha256, status, reason)
+    return DocumentState(
+        entry.doc_id, entry.origin, entry.row, entry.size, entry.mtime_ns, entry.stamp, sha256, status, reason,
+        entry.weight,
+    )  # fmt: skip
 
 
 class _Gathered:
@@ -206,19 +209,13 @@ class _Gathered:
         self.engine = engine
         self.documents: list[DocumentState] = []
         self.findings: list[Finding] = []
+        self.placed = Placed()
         self.doc_ids = ("", "")
         self.chunks = 0
         self.flagged = 0
         self.tokens = 0
         self.check = CrossCheck()
         self.seconds = {"read": 0.0, "split": 0.0}
-
-    def copied(self, unit: Unit) -> Iterator[pa.RecordBatch]:
-        """The records of the last run."""
-        for table in kept_records(unit.entries):
-            for batch in table.to_batches():
-                self._note(batch)
-                yield batch
 
     def record_batches(self, unit: Unit, reads: Iterator[Read]) -> Iterator[pa.RecordBatch]:
         """The records of a unit in order of document id, a batch of documents at a time."""
@@ -281,13 +278,18 @@ class _Gathered:
         if finding:
             self.findings.append(finding)
 
+    def states(self, part: str) -> pa.Table:
+        """What was seen of each document, and what it has in the part of this name."""
+        self.documents.sort(key=lambda state: state.doc_id)
+        return self.placed.in_part(documents_table(self.documents), part)
+
     def _note(self, batch: pa.RecordBatch) -> None:
         ids = batch.column("doc_id")
         self.doc_ids = (self.doc_ids[0] or ids[0].as_py(), ids[-1].as_py())
-        chunks = batch.filter(pc.equal(batch.column("role"), "chunk"))
-        self.chunks += len(chunks)
-        self.flagged += len(chunks) - chunks.column("flag_cause").null_count
-        self.tokens += pc.sum(chunks.column("token_count")).as_py() or 0
+        chunks, flagged, tokens = self.placed.note(batch)
+        self.chunks += chunks
+        self.flagged += flagged
+        self.tokens += tokens
 
 
 def _batches(reads: Iterable[Read]) -> Iterator[list[Read]]:

@@ -2,75 +2,211 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import astuple, dataclass
-from typing import TYPE_CHECKING
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from itertools import groupby
+from typing import TYPE_CHECKING, Literal
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
+from chunkledger.records.ids import chunk_ids
 from chunkledger.store.merging import side_by_side
 
 if TYPE_CHECKING:
     import polars as pl
 
-_PLACE = ("chunk_index", "char_start", "char_end", "line_start", "line_end")
-_IGNORED = ("chunk_id", "doc_id", "doc_sha256", "settings_sha256", *_PLACE)
+Operation = Literal["add", "delete", "move", "update"]
+
+PLACE = ("chunk_index", "char_start", "char_end", "line_start", "line_end")
+IGNORED = ("chunk_id", "doc_id", "doc_sha256", "settings_sha256", *PLACE)
+OPERATION_FIELDS = (
+    pa.field("operation", pa.string(), False, {"description": "add, delete, move or update"}),
+    pa.field(
+        "embed_needed", pa.bool_(), False, {"description": "whether embed_prefix + text is another one than before"}
+    ),
+    pa.field(
+        "previous_chunk_id", pa.string(), True, {"description": "the chunk of the renamed document that it was before"}
+    ),
+)
+"""What a row of the feed says before it has the whole record: that of now, or for a delete the last one there was."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChangeCounts:
     """How many chunks were added, kept as they were, moved, updated, deleted."""
 
-    add: int
-    keep: int
-    move: int
-    update: int
-    delete: int
+    add: int = 0
+    keep: int = 0
+    move: int = 0
+    update: int = 0
+    delete: int = 0
 
 
-def change_counts(before: Iterator[pa.Table], after: Iterator[pa.Table]) -> ChangeCounts:
+class Renames:
+    """Documents that were renamed, and what their chunks were called.
+
+    A document's id is part of its chunks' ids, so that each of them has another one now.
+    """
+
+    def __init__(self, of: Mapping[str, str], before: Iterable[pa.Table]) -> None:
+        """Read what is needed of the old documents.
+
+        Args:
+            of: new document id -> old one.
+            before: records of the old documents with `chunk_id` and `embed_prefix`, in any order.
+        """
+        self._of = of
+        self._prefixes: dict[str, bytes] = {}
+        for table in before:
+            ids, prefixes = (table.column(name).to_pylist() for name in ("chunk_id", "embed_prefix"))
+            self._prefixes.update(zip(ids, map(_short, prefixes), strict=True))
+
+    def previous(self, added: pa.Table) -> tuple[list[str | None], list[bool]]:
+        """For each added record the id that it had, None where it is of no renamed document, and whether to embed it.
+
+        Args:
+            added: records of whole documents, those of a document together, in order.
+        """
+        previous: list[str | None] = []
+        needed: list[bool] = []
+        columns = (added.column(name).to_pylist() for name in ("doc_id", "role", "text", "embed_prefix"))
+        rows = zip(*columns, strict=True)
+        for (doc_id, role), group in groupby(rows, key=lambda row: (row[0], row[1])):
+            own = list(group)
+            before = self._of.get(doc_id)
+            if before is None:
+                previous += [None] * len(own)
+                needed += [True] * len(own)
+                continue
+            ids = chunk_ids(before, role, (text for _, _, text, _ in own))
+            for chunk_id, (_, _, _, prefix) in zip(ids, own, strict=True):
+                known = chunk_id in self._prefixes
+                previous.append(chunk_id if known else None)
+                needed.append(not known or self._prefixes[chunk_id] != _short(prefix))
+        return previous, needed
+
+
+def _short(prefix: str) -> bytes:
+    """Stands for a prefix, of which there are too many to remember where a large folder was renamed."""
+    return hashlib.blake2b(prefix.encode(), digest_size=12).digest()
+
+
+NO_RENAMES = Renames({}, ())
+
+
+def changes_schema(schema: pa.Schema) -> pa.Schema:
+    """The columns of a feed whose records have this schema."""
+    return pa.schema([*OPERATION_FIELDS, *(field.with_nullable(True) for field in schema)], metadata=schema.metadata)
+
+
+def changed(
+    before: Iterator[pa.Table], after: Iterator[pa.Table], schema: pa.Schema, renames: Renames = NO_RENAMES
+) -> Iterator[tuple[pa.Table, ChangeCounts]]:
     """Compare two states by chunk_id, some documents at a time: an id is made with that of its document.
 
-    Args:
-        before: records in document order.
-        after: those of the other state.
-
-    Returns:
-        The counts; what is what is said at `compared`.
-    """
-    total = [0] * len(astuple(ChangeCounts(0, 0, 0, 0, 0)))
-    for old, new in side_by_side(before, after):
-        counts = astuple(compared(old, new))
-        total = [sum(pair) for pair in zip(total, counts, strict=True)]
-    return ChangeCounts(*total)
-
-
-def compared(before: pa.Table | None, after: pa.Table | None) -> ChangeCounts:
-    """Compare two tables of the same documents by chunk_id; None is one without rows.
-
     A chunk is *moved* where its place in the document is another, else *updated* where any other column but the
-    document's and the settings' fingerprints is, else *kept*. Columns that only one of the tables has, as those of an
-    encoding that was not counted in before, make no difference.
-    """
-    if before is None or after is None or not len(before):
-        added, deleted = (0 if table is None else len(table) for table in (after, before))
-        return ChangeCounts(add=added, keep=0, move=0, update=0, delete=deleted)
-    import polars as pl  # not at the top: a first run has nothing to compare, and the import takes 25 MB
+    document's and the settings' fingerprints is, else *kept*. Where one state has columns that the other has not, as
+    those of a further encoding, no chunk is kept.
 
-    old, new = pl.DataFrame(before), pl.DataFrame(after)
-    both = new.join(old, on="chunk_id", how="inner", suffix="_before")
-    moved = _any_differs(_PLACE)
-    content = tuple(name for name in new.columns if name in old.columns and name not in _IGNORED)
-    counted = both.select(
-        moved.sum().alias("move"), (~moved & _any_differs(content)).sum().alias("update"), pl.len().alias("both")
-    ).row(0, named=True)
-    return ChangeCounts(
-        add=len(new) - len(both),
-        keep=counted["both"] - counted["move"] - counted["update"],
-        move=counted["move"],
-        update=counted["update"],
-        delete=len(old) - len(both),
+    Args:
+        before: records in document order, of every role.
+        after: those of the other state.
+        schema: of the records after.
+        renames: documents that are the same as others that are gone.
+
+    Yields:
+        Rows of the feed (`changes_schema`), and how many chunks they are; parents are not counted.
+    """
+    for old, new in side_by_side(before, after):
+        if old is None or new is None:
+            yield _whole(old, new, schema, renames)
+        else:
+            yield _compared(old, new, schema, renames)
+
+
+def total(counts: Iterable[ChangeCounts]) -> ChangeCounts:
+    """The sum of counts."""
+    found: Counter[str] = Counter()
+    for each in counts:
+        found.update({field.name: getattr(each, field.name) for field in fields(each)})
+    return ChangeCounts(**found)
+
+
+def _whole(
+    old: pa.Table | None, new: pa.Table | None, schema: pa.Schema, renames: Renames
+) -> tuple[pa.Table, ChangeCounts]:
+    found: list[pa.Table] = []
+    if old is not None:
+        found.append(_deleted(old, schema))
+    if new is not None:
+        found.append(_added(new, schema, renames))
+    table = pa.concat_tables(found)
+    return table, ChangeCounts(**_counts(table))
+
+
+def _compared(old: pa.Table, new: pa.Table, schema: pa.Schema, renames: Renames) -> tuple[pa.Table, ChangeCounts]:
+    import polars as pl  # not at the top: a run without changes has nothing to compare, and the import takes 25 MB
+
+    left, right = pl.DataFrame(old), pl.DataFrame(new).with_row_index("row")
+    both = right.join(left, on="chunk_id", how="inner", suffix="_before")
+    content = tuple(name for name in new.column_names if name in old.column_names and name not in IGNORED)
+    is_updated = pl.lit(True) if set(new.column_names) != set(old.column_names) else _any_differs(content)
+    is_moved = _any_differs(PLACE)
+    told = both.select(
+        "row",
+        pl.when(is_moved)
+        .then(pl.lit("move"))
+        .when(is_updated)
+        .then(pl.lit("update"))
+        .otherwise(None)
+        .alias("operation"),
+        pl.col("embed_prefix").ne_missing(pl.col("embed_prefix_before")).alias("embed_needed"),
+        (pl.col("role") == "chunk").alias("is_chunk"),
     )
+    kept = told.filter(pl.col("operation").is_null() & pl.col("is_chunk")).height
+    told = told.filter(pl.col("operation").is_not_null()).sort("row")
+    changed_rows = _rows(
+        new.take(told["row"].to_arrow()), schema, told["operation"].to_list(), told["embed_needed"].to_list()
+    )
+    gone = old.filter(pc.invert(pc.is_in(old.column("chunk_id"), new.column("chunk_id"))))
+    come = new.filter(pc.invert(pc.is_in(new.column("chunk_id"), old.column("chunk_id"))))
+    table = pa.concat_tables([_deleted(gone, schema), _added(come, schema, renames), changed_rows])
+    return table, ChangeCounts(keep=kept, **_counts(table))
+
+
+def _counts(table: pa.Table) -> dict[str, int]:
+    chunks = table.filter(pc.equal(table.column("role"), "chunk"))
+    found: dict[str, int] = Counter(chunks.column("operation").to_pylist())
+    return found
+
+
+def _deleted(rows: pa.Table, schema: pa.Schema) -> pa.Table:
+    return _rows(rows, schema, ["delete"] * len(rows), [False] * len(rows))
+
+
+def _added(rows: pa.Table, schema: pa.Schema, renames: Renames) -> pa.Table:
+    previous, needed = renames.previous(rows)
+    return _rows(rows, schema, ["add"] * len(rows), needed, previous)
+
+
+def _rows(
+    rows: pa.Table,
+    schema: pa.Schema,
+    operations: Sequence[str],
+    needed: Sequence[bool],
+    previous: Sequence[str | None] | None = None,
+) -> pa.Table:
+    said = [operations, needed, previous if previous is not None else [None] * len(rows)]
+    arrays = [pa.array(values, field.type) for values, field in zip(said, OPERATION_FIELDS, strict=True)]
+    # A column of an encoding that was not counted in then is null in a record of then.
+    columns = [
+        rows.column(field.name) if field.name in rows.column_names else pa.nulls(len(rows), field.type)
+        for field in schema
+    ]
+    return pa.Table.from_arrays([*arrays, *columns], schema=changes_schema(schema))
 
 
 def _any_differs(columns: tuple[str, ...]) -> pl.Expr:

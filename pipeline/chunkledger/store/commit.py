@@ -12,9 +12,9 @@ import re
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import FrameType
 from typing import TypeVar
@@ -22,7 +22,7 @@ from typing import TypeVar
 import pyarrow as pa
 from deltalake import CommitProperties, DeltaTable, Schema, Transaction
 from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundError
-from deltalake.transaction import AddAction, create_table_with_add_actions
+from deltalake.transaction import AddAction, RemoveAction, create_table_with_add_actions
 
 from chunkledger.errors import LedgerError
 from chunkledger.records.schema import SCHEMA
@@ -31,6 +31,8 @@ TRANSACTION = "ingest"
 """Name of the application transaction whose version is the run's number."""
 METADATA_KEY = "chunkledger"
 """Key of the commit's metadata; its value is a JSON object that names the run's files."""
+_RECENT = 20
+"""Commits that are looked through before all of the log is read, which takes the longer the more nights it has."""
 _OVERTAKEN = "{}: another run was published while this one worked; run it again"
 Handler = TypeVar("Handler", bound=Callable[[int, FrameType | None], object])
 _ENDING: set[object] = set()
@@ -55,19 +57,39 @@ class NewPart:
 
 @dataclass(frozen=True, slots=True)
 class RunFiles:
-    """What a commit names besides its parts, below the root."""
+    """What a commit names besides its parts, below the root.
+
+    Attributes:
+        run: its number.
+        documents: the table of documents.
+        report: what the run wrote down about itself.
+        changes: what it changed, in one file or several; none where there was nothing before, or nothing changed.
+    """
 
     run: int
     documents: str
     report: str
+    changes: tuple[str, ...] = ()
 
     def as_json(self) -> str:
         """For the commit's metadata."""
-        return json.dumps({"run": self.run, "documents": self.documents, "report": self.report}, sort_keys=True)
+        return json.dumps(asdict(self), sort_keys=True)
+
+    @classmethod
+    def from_json(cls, written: str) -> RunFiles | None:
+        """What `as_json` wrote; None for a commit that is of no run."""
+        found = json.loads(written or "{}")
+        if "run" not in found:
+            return None
+        return cls(found["run"], str(found["documents"]), str(found["report"]), tuple(found.get("changes", ())))
 
 
-def opened(root: str) -> DeltaTable | None:
+def opened(root: str, version: int | None = None) -> DeltaTable | None:
     """The table at this root; None where there is none yet.
+
+    Args:
+        root: of the ledger.
+        version: of the table; None is the last one.
 
     Raises:
         LedgerError: there is something else, or it can't be read.
@@ -82,7 +104,7 @@ def opened(root: str) -> DeltaTable | None:
     if not (path / "_delta_log").is_dir():
         return None
     try:
-        return DeltaTable(root)
+        return DeltaTable(root, version)
     except TableNotFoundError:
         return None
     except (DeltaError, OSError) as error:
@@ -105,6 +127,40 @@ def last_run(table: DeltaTable | None) -> int:
     return int(run)
 
 
+@dataclass(frozen=True, slots=True)
+class Published:
+    """A run that is in the log.
+
+    Attributes:
+        files: what its commit names.
+        version: of the table, which may also count commits that are of no run, as those of a vacuum.
+        timestamp: of the commit, in milliseconds since 1970.
+    """
+
+    files: RunFiles
+    version: int
+    timestamp: int
+
+
+def published(table: DeltaTable) -> Iterator[Published]:
+    """The runs that the log names, the last one first.
+
+    Raises:
+        LedgerError: the table was not written by this package.
+    """
+    last_run(table)
+    seen: set[int] = set()
+    for limit in (_RECENT, None):
+        entries = table.history(limit)
+        for entry in entries:
+            files = RunFiles.from_json(entry.get(METADATA_KEY, ""))
+            if files and files.run not in seen:
+                seen.add(files.run)
+                yield Published(files, int(entry["version"]), int(entry["timestamp"]))
+        if limit is None or len(entries) < limit:
+            return
+
+
 def run_files(table: DeltaTable) -> RunFiles:
     """The files of the run that the table's current version is from.
 
@@ -113,22 +169,27 @@ def run_files(table: DeltaTable) -> RunFiles:
     """
     run = last_run(table)
     # By number, because the log may be newer than the table, and deltalake then miscounts the versions in it.
-    for entry in table.history():
-        found = json.loads(entry.get(METADATA_KEY, "{}"))
-        if found.get("run") == run:
-            return RunFiles(run, str(found["documents"]), str(found["report"]))
-    raise LedgerError(f"{table.table_uri} has no run {run} in its log")
+    found = next((each.files for each in published(table) if each.files.run == run), None)
+    if found is None:
+        raise LedgerError(f"{table.table_uri} has no run {run} in its log")
+    return found
 
 
 def commit(
-    root: str, table: DeltaTable | None, parts: Sequence[NewPart], files: RunFiles, schema: pa.Schema = SCHEMA
+    root: str,
+    table: DeltaTable | None,
+    added: Sequence[NewPart],
+    removed: Collection[str],
+    files: RunFiles,
+    schema: pa.Schema = SCHEMA,
 ) -> None:
-    """Publish a run: its parts take the place of all that the table held.
+    """Publish a run: it adds parts, and removes others.
 
     Args:
         root: of the ledger.
         table: as it was when the run started; None where the commit makes it.
-        parts: what the run wrote.
+        added: parts that the run wrote.
+        removed: names of those that are no longer to be read. Where the schema is another one than before, all.
         files: its other files.
         schema: of the parts.
 
@@ -140,10 +201,9 @@ def commit(
         app_transactions=[Transaction(TRANSACTION, files.run)],
         max_commit_retries=0,
     )
-    added = [_add_action(part) for part in parts]
     try:
         with _interruptible():
-            _write(root, table, added, properties, Schema.from_arrow(schema))
+            _write(root, table, [_add_action(part) for part in added], removed, properties, Schema.from_arrow(schema))
     except CommitFailedError as error:
         raise LedgerError(_OVERTAKEN.format(root)) from error
     except (DeltaError, OSError) as error:
@@ -155,7 +215,8 @@ def commit(
 def _write(
     root: str,
     table: DeltaTable | None,
-    added: list[AddAction],
+    added: Sequence[AddAction],
+    removed: Collection[str],
     properties: CommitProperties,
     schema: Schema,
 ) -> None:
@@ -163,15 +224,18 @@ def _write(
         create_table_with_add_actions(
             root,
             schema,
-            added,
+            [*added],
             mode="error",
             name="chunkledger",
             configuration=_CONFIGURATION,
             commit_properties=properties,
         )
-    else:
-        # Removes what there was, and takes over the schema where it is another one; an append would do neither.
+    elif schema.to_json() != table.schema().to_json():
+        # Removes what there was, and takes over the schema; an append would do neither.
         table.create_write_transaction([*added], mode="overwrite", schema=schema, commit_properties=properties)
+    else:
+        actions: list[AddAction | RemoveAction] = [*added, *(_remove_action(name) for name in sorted(removed))]
+        table.create_write_transaction(actions, mode="append", schema=schema, commit_properties=properties)
 
 
 def _has_commits(root: str) -> bool:
@@ -203,6 +267,10 @@ def _interruptible() -> Iterator[None]:
     finally:
         for number, handler in ending.items():
             signal.signal(number, handler)
+
+
+def _remove_action(name: str) -> RemoveAction:
+    return RemoveAction(path=name, data_change=True, deletion_timestamp=int(time.time() * 1000), partition_values={})
 
 
 def _add_action(part: NewPart) -> AddAction:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-import os
-from pathlib import Path
+import re
 
-DOCUMENTS = "_documents"
-RUNS = "_runs"
+DOCUMENTS, CHANGES, RUNS, CURSORS = "_documents", "_changes", "_runs", "_cursors"
+RUNNING = "_running.json"
+"""What the run that holds the lock says of itself; one that was killed leaves it behind."""
+LOCK = "_lock"
 _HASH_LENGTH = 16
+_PART = re.compile(r"part-(\d{5,})-\d{5,}-[0-9a-f]{16}\.parquet")
+_OF_RUN = re.compile(r"[^/]+/(\d{5,})-[0-9a-f]{16}\.(?:parquet|json)")
 
 
 def content_hash(content: bytes) -> str:
@@ -26,25 +29,22 @@ def documents_name(run: int, content: bytes) -> str:
     return f"{DOCUMENTS}/{run:05d}-{content_hash(content)}.parquet"
 
 
+def changes_name(run: int, content: bytes) -> str:
+    """Name, below the root, of a file of what changed in one run."""
+    return f"{CHANGES}/{run:05d}-{content_hash(content)}.parquet"
+
+
 def run_name(run: int, content: bytes) -> str:
     """Name, below the root, of the report of one run."""
     return f"{RUNS}/{run:05d}-{content_hash(content)}.json"
 
 
-def write_file(root: str, name: str, content: bytes) -> None:
-    """Write a file below the root so that it is there whole or not at all.
+def run_of(name: str) -> int | None:
+    """The run that a file below the root is of, by its name; None where it is no file of a run.
 
-    The name holds a hash of the content, so an equal file that another writer put there is the same file.
+    >>> run_of("part-00012-00000-0123456789abcdef.parquet"), run_of("_runs/00003-0123456789abcdef.json")
+    (12, 3)
+    >>> run_of("_lock")
     """
-    path = Path(root, name)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    waiting = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        with waiting.open("wb") as stream:
-            stream.write(content)
-            stream.flush()
-            os.fsync(stream.fileno())
-        waiting.replace(path)
-    except BaseException:
-        waiting.unlink(missing_ok=True)
-        raise
+    found = _PART.fullmatch(name) or _OF_RUN.fullmatch(name)
+    return int(found[1]) if found else None

@@ -6,7 +6,6 @@ import json
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -16,7 +15,9 @@ from deltalake import DeltaTable
 from chunkledger.errors import LedgerError, SettingsError
 from chunkledger.records.schema import schema_of
 from chunkledger.settings import Settings
-from chunkledger.store.commit import opened, run_files
+from chunkledger.store.changes import changes_schema
+from chunkledger.store.commit import RunFiles, last_run, opened, published, run_files
+from chunkledger.store.files import place_of, read_file, source_at
 from chunkledger.store.merging import PartRange, in_document_order
 from chunkledger.store.parts import Role, readable, records_in
 from chunkledger.store.run_report import REPORT_VERSION
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 _LAST = "\U0010ffff"
 """Where a part has no statistics: after every document id."""
-_REPORT_KEYS = ("sources", "selection", "settings", "versions", "engine", "counts")
+_REPORT_KEYS = ("sources", "selection", "settings", "versions", "schema_version", "engine", "counts")
 """Keys of a run's report that readers rely on."""
 
 
@@ -46,7 +47,12 @@ class Ledger:
     @property
     def run(self) -> int:
         """Number of the run that is read."""
-        return run_files(self.table).run
+        return last_run(self.table)
+
+    @property
+    def files(self) -> RunFiles:
+        """What the commit of the run names besides its parts."""
+        return run_files(self.table)
 
     @property
     def schema(self) -> pa.Schema:
@@ -98,17 +104,42 @@ class Ledger:
         every = pl.scan_parquet(paths, glob=False)
         return every if role == "all" else every.filter(pl.col("role") == role)
 
+    def feed(self, since: int, *, role: Role = "chunk") -> pa.Table:
+        """What became of chunks since a run: the columns of a record, and before them three more.
+
+        `operation` is add, delete, move (another place, the same id) or update (the same place, another column);
+        `embed_needed` says whether what is embedded is another string than before; `previous_chunk_id` names the chunk
+        of a renamed document. A chunk that came and went in between is not told.
+
+        Args:
+            since: number of the run whose records are known; 0 where none are.
+            role: as for `chunks`.
+
+        Raises:
+            SettingsError: there is no such run.
+            LedgerError: the changes of a run are gone.
+        """
+        schema = changes_schema(self.schema)
+        tables = list(self.iter_feed(since, role=role))
+        return pa.concat_tables(tables) if tables else schema.empty_table()
+
+    def iter_feed(self, since: int, *, role: Role = "chunk") -> Iterator[pa.Table]:
+        """The same, some thousands of rows at a time."""
+        from chunkledger.store.feed import feed  # not at the top: it reads ledgers
+
+        return feed(self, since, role)
+
     def documents(self) -> pa.Table:
         """What the run saw of each document; the columns are those of `DOCUMENTS_SCHEMA`."""
-        path = Path(self.root, run_files(self.table).documents)
+        path = place_of(self.root, self.files.documents)
         with readable(path):
-            return pq.ParquetFile(path).read()
+            return pq.ParquetFile(source_at(path)).read(use_threads=False)
 
     def report(self) -> dict[str, Any]:
         """What the run wrote down about itself: settings, versions, sources, counts, findings."""
-        path = Path(self.root, run_files(self.table).report)
-        with readable(path):
-            found: dict[str, Any] = json.loads(path.read_text("utf-8"))
+        name = self.files.report
+        with readable(place_of(self.root, name)):
+            found: dict[str, Any] = json.loads(read_file(self.root, name))
             if not isinstance(found, dict) or found.get("report_version") != REPORT_VERSION:
                 raise ValueError(f"it is no report of version {REPORT_VERSION}, the one that this release reads")
             if missing := [key for key in _REPORT_KEYS if key not in found]:
@@ -123,20 +154,21 @@ class Ledger:
         except (TypeError, SettingsError) as error:
             raise LedgerError(f"{self.root}: the run's settings are not those of this release: {error}") from error
 
-    def part_paths(self) -> list[Path]:
+    def part_paths(self) -> list[str]:
         """The Parquet files of the run, by first document id."""
-        return [part.path for part in self._parts()]
+        return [part.path for part in self.parts()]
 
-    def _parts(self) -> list[PartRange]:
+    def parts(self) -> list[PartRange]:
+        """The same, with the ids that each holds."""
         # Delta's URIs are percent-encoded where the folder's name is not plain ASCII; the parts' own names always are.
         actions = pa.table(self.table.get_add_actions(flatten=True))
         names = [os.path.basename(path) for path in actions.column("path").to_pylist()]
         ranges = zip(names, *(_column(actions, f"{end}.doc_id") for end in ("min", "max")), strict=True)
-        parts = [PartRange(Path(self.root, name), first or "", last or _LAST) for name, first, last in ranges]
-        return sorted(parts, key=lambda part: (part.first, part.path.name))
+        parts = [PartRange(place_of(self.root, name), first or "", last or _LAST) for name, first, last in ranges]
+        return sorted(parts, key=lambda part: (part.first, part.path))
 
     def _tables(self, columns: list[str] | None, role: Role) -> Iterator[pa.Table]:
-        return in_document_order(self._parts(), lambda path: records_in(path, columns, role))
+        return in_document_order(self.parts(), lambda path: records_in(path, columns, role))
 
 
 def _column(table: pa.Table, name: str) -> list[Any]:
@@ -144,14 +176,24 @@ def _column(table: pa.Table, name: str) -> list[Any]:
     return list(table.column(name).to_pylist()) if name in table.schema.names else [None] * len(table)
 
 
-def open_ledger(path: str | os.PathLike[str]) -> Ledger:
+def open_ledger(path: str | os.PathLike[str], run: int | None = None) -> Ledger:
     """Open the ledger in this folder.
 
+    Args:
+        path: the folder.
+        run: number of the run to read, as long as its files are there; None is the last one.
+
     Raises:
-        LedgerError: there is none, or it can't be read.
+        LedgerError: there is none, or no such run, or it can't be read.
     """
     root = os.fspath(path)
     table = opened(root)
     if table is None:
         raise LedgerError(f"no ledger in {root}; `chunkledger ingest SOURCE --out {root}` makes one")
+    if run is not None and run != last_run(table):
+        found = next((each.version for each in published(table) if each.files.run == run), None)
+        if found is None:
+            raise LedgerError(f"{root} has no run {run}; it has runs up to {last_run(table)}, see `chunkledger runs`")
+        table = opened(root, found)
+    assert table is not None  # noqa: S101 (a version that the log names is there)
     return Ledger(os.path.abspath(root), table)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-Batches = Callable[[Path], Iterator[pa.Table]]
+Batches = Callable[[str], Iterator[pa.Table]]
 """The records of a part, some at a time."""
 
 
@@ -17,7 +16,7 @@ Batches = Callable[[Path], Iterator[pa.Table]]
 class PartRange:
     """A part, and the first and the last document id in it."""
 
-    path: Path
+    path: str
     first: str
     last: str
 
@@ -43,7 +42,7 @@ def _overlapping(parts: Sequence[PartRange]) -> Iterator[list[PartRange]]:
     """The parts by first id, together those whose ranges overlap."""
     group: list[PartRange] = []
     last = ""
-    for part in sorted(parts, key=lambda part: (part.first, part.last, part.path.name)):
+    for part in sorted(parts, key=lambda part: (part.first, part.last, part.path)):
         if group and part.first > last:
             yield group
             group = []

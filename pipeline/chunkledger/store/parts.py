@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Literal
 
 import pyarrow as pa
@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 
 from chunkledger.errors import LedgerError
 from chunkledger.records.schema import SCHEMA
+from chunkledger.store.files import source_at
 
 Role = Literal["chunk", "parent", "all"]
 """Which records a reader wants."""
@@ -64,11 +65,11 @@ def part_content(batches: Iterable[pa.RecordBatch], schema: pa.Schema = SCHEMA) 
     return sink.getvalue().to_pybytes(), rows
 
 
-def records_in(path: Path, columns: list[str] | None = None, role: Role = "chunk") -> Iterator[pa.Table]:
+def records_in(path: str, columns: list[str] | None = None, role: Role = "chunk") -> Iterator[pa.Table]:
     """The records of a part, some thousands at a time.
 
     Args:
-        path: of the part.
+        path: of the part, as `place_of` has it.
         columns: only these, with `role` among them; None is all.
         role: only records of this role; `all` is every one.
 
@@ -76,14 +77,39 @@ def records_in(path: Path, columns: list[str] | None = None, role: Role = "chunk
         LedgerError: it is gone or damaged.
     """
     with readable(path):
-        for batch in pq.ParquetFile(path).iter_batches(_BATCH_ROWS, columns=columns):
+        for batch in pq.ParquetFile(source_at(path)).iter_batches(_BATCH_ROWS, columns=columns):
             rows = pa.Table.from_batches([batch])
             wanted = pc.equal(rows.column("role"), role)
             yield rows if role == "all" or pc.all(wanted).as_py() else rows.filter(wanted)
 
 
+def records_of_documents(
+    path: str, doc_ids: Sequence[str], columns: list[str] | None = None, role: Role = "all"
+) -> Iterator[pa.Table]:
+    """The records of some documents of a part.
+
+    Args:
+        path: of the part.
+        doc_ids: ascending.
+        columns: only these, with `doc_id` and `role` among them; None is all.
+        role: only records of this role.
+
+    Raises:
+        LedgerError: it is gone or damaged.
+    """
+    for rows in records_in(path, columns, role):
+        if not len(rows):
+            continue
+        ids = rows.column("doc_id")
+        # Only the ids that may be here, because the set that is looked up in is made anew each time.
+        first, last = bisect_left(doc_ids, ids[0].as_py()), bisect_right(doc_ids, ids[-1].as_py())
+        found = rows.filter(pc.is_in(ids, pa.array(doc_ids[first:last], pa.string())))
+        if len(found):
+            yield found
+
+
 @contextmanager
-def readable(path: Path) -> Iterator[None]:
+def readable(path: str) -> Iterator[None]:
     """A file that a commit names may have been lost or damaged since: say which one it is."""
     try:
         yield

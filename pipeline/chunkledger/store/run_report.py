@@ -8,9 +8,10 @@ from dataclasses import dataclass
 
 from chunkledger.counting.counter import Engine
 from chunkledger.model import Finding
+from chunkledger.records.schema import SCHEMA_VERSION
 from chunkledger.store.changes import ChangeCounts
 
-REPORT_VERSION = 1
+REPORT_VERSION = 2
 """Grows whenever a key's name or meaning changes."""
 MOST_FINDINGS = 10_000
 """Findings beyond are counted, not listed; the table of documents has them all."""
@@ -27,6 +28,8 @@ class Run:
         skipped: files that are no documents.
         failed: documents that could not be taken.
         kept: documents that could not be read now, and whose chunks of the last run are in the ledger still.
+        unchanged: documents that were as the last run knew them, and were not split.
+        renamed: documents that are the same as others that are gone.
         chunks: records in the ledger now.
         changes: what became of chunks since the last run.
         flagged: chunks with at least one flag.
@@ -43,6 +46,8 @@ class Run:
     skipped: int
     failed: int
     kept: int
+    unchanged: int
+    renamed: int
     chunks: int
     changes: ChangeCounts
     flagged: int
@@ -66,6 +71,8 @@ class Run:
             "skipped": self.skipped,
             "failed": self.failed,
             "kept": self.kept,
+            "unchanged": self.unchanged,
+            "renamed": self.renamed,
             "chunks": self.chunks,
             "add": change.add,
             "keep": change.keep,
@@ -99,6 +106,8 @@ def run_report(
     notices: Sequence[str],
     started: str,
     seconds: Mapping[str, float],
+    peak_bytes: Mapping[str, int],
+    error: str | None,
 ) -> bytes:
     """The run's report as JSON.
 
@@ -114,16 +123,20 @@ def run_report(
         notices: what the operator should know.
         started: UTC time, ISO 8601.
         seconds: wall time of the whole, and CPU time of each station over all workers.
+        peak_bytes: most memory of the driver, and of a worker; 0 where the system does not say, or there was none.
+        error: why nothing was published; None for a run that is to be. Whether it was, only the log tells.
     """
     return json.dumps(
         {
             "report_version": REPORT_VERSION,
             "run": run,
+            "error": error,
             "started": started,
             "sources": list(sources),
             "selection": dict(selection),
             "settings": dict(settings),
             "versions": dict(versions),
+            "schema_version": SCHEMA_VERSION,
             "engine": engine,
             "notices": list(notices),
             "counts": dict(counts),
@@ -133,6 +146,7 @@ def run_report(
             ],
             "findings_in_all": len(findings),
             "seconds": {name: round(value, 3) for name, value in seconds.items()},
+            "peak_bytes": dict(peak_bytes),
         },
         indent=1,
         ensure_ascii=False,

@@ -1,0 +1,39 @@
+"""How many documents a run may delete before somebody should look."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from chunkledger.errors import LedgerError
+
+MAX_DELETE = 0.1
+"""Share of the ledger's documents. More is rarely meant: a folder is not mounted, a glob is wrong, a copy broke off."""
+ALWAYS_ALLOWED = 10
+"""Documents that may be deleted whatever their share is, so that a small ledger need not be told each time."""
+_NAMED = 5
+
+
+class DeleteGuardError(LedgerError):
+    """A run would delete more documents than it may."""
+
+
+def check_deletes(gone: Sequence[str], documents: int, most: float) -> None:
+    """Let a run go on that deletes no more than it may.
+
+    Args:
+        gone: ids of the documents that it would delete; those that were renamed are not lost, and not among them.
+        documents: how many are in the ledger.
+        most: share of them, from 0 to 1.
+
+    Raises:
+        DeleteGuardError: it would delete more; the message says what was seen.
+    """
+    if len(gone) <= ALWAYS_ALLOWED or len(gone) <= most * documents:
+        return
+    some = ", ".join(sorted(gone)[:_NAMED])
+    more = f" and {len(gone) - _NAMED:,} more" if len(gone) > _NAMED else ""
+    raise DeleteGuardError(
+        f"{len(gone):,} of the ledger's {documents:,} documents ({len(gone) / documents:.0%}) are not in the sources "
+        f"now, and at most {most:.0%} may go in one run: {some}{more}; is a folder not mounted, a source left out, a "
+        "glob wrong? If it is meant, give --max-delete a larger share, as --max-delete 100%"
+    )

@@ -1,0 +1,1 @@
+"""The steps of one run: look at the sources, make what is new, publish it."""

@@ -1,0 +1,136 @@
+"""Sources and what the last run knows of them -> what there is to do; nothing is written."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from chunkledger.documents.listing import listed
+from chunkledger.documents.sources import Entry, Listing, Selection, Source
+from chunkledger.documents.tables import with_rows
+from chunkledger.engines.collector import paused_collector
+from chunkledger.engines.local import hashes_of, read_tables
+from chunkledger.planning.anew import reasons_to_split_anew
+from chunkledger.planning.matching import Matched, by_hash, known_rows, matched
+from chunkledger.planning.remaining import Remaining, remaining
+from chunkledger.settings import Settings
+from chunkledger.store.documents_table import DOCUMENTS_SCHEMA, in_ledger
+from chunkledger.store.ledger import Ledger
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """What there is to do.
+
+    Attributes:
+        listing: what is in the sources, rows of tables too.
+        known: the table of documents of the last run; empty where there was none.
+        ledger: its rows of documents that are in the ledger.
+        anew: why all documents are split anew; "" where unchanged ones are not.
+        matches: which of the entries are unchanged, and which must be read.
+        hashed: how many documents had to be read to tell whether they are the same.
+        remaining: what becomes of documents that are in the ledger and are no entries now.
+        notices: what the operator should know.
+    """
+
+    listing: Listing
+    known: pa.Table
+    ledger: pa.Table
+    anew: str
+    matches: Matched
+    hashed: int
+    remaining: Remaining
+    notices: list[str] = field(default_factory=list)
+
+    @property
+    def to_read(self) -> list[Entry]:
+        """The documents that must be read, in the order of the listing."""
+        return [self.listing.entries[place] for place in self.matches.other.tolist()]
+
+    def likely_gone(self) -> list[str]:
+        """Ids of documents that would be deleted, but for those of the size of a new one, which may be renamed."""
+        gone = set(self.remaining.gone)
+        rows = self.ledger.filter(pc.is_in(self.ledger.column("doc_id"), pa.array(gone, pa.string())))
+        there = set(self.ledger.column("doc_id").to_pylist()) if gone else set()
+        sizes: dict[int, int] = {}
+        for entry in self.to_read if gone else ():
+            if entry.doc_id not in there:
+                sizes[entry.size] = sizes.get(entry.size, 0) + 1
+        left: list[str] = []
+        for doc_id, size in zip(*(rows.column(name).to_pylist() for name in ("doc_id", "size")), strict=True):
+            if sizes.get(size, 0):
+                sizes[size] -= 1
+            else:
+                left.append(doc_id)
+        return left
+
+
+def look(
+    sources: Sequence[Source],
+    root: str,
+    before: Ledger | None,
+    settings: Settings,
+    selection: Selection,
+    jobs: int,
+    *,
+    rehash: bool = False,
+) -> Looked:
+    """Find out what there is to do.
+
+    Args:
+        sources: where to look.
+        root: of the ledger, which is passed over.
+        before: as the last run left it.
+        settings: of this run.
+        selection: which documents are wanted.
+        jobs: most processes at once.
+        rehash: read every document to tell whether it is the same, whatever its stamp says.
+
+    Raises:
+        SourceError: a source can't be listed, or two documents have the same id.
+        LedgerError: the ledger can't be read.
+        WorkerError: worker processes can't be started.
+    """
+    with paused_collector():
+        listing = listed(sources, selection, root)
+        known = before.documents() if before else DOCUMENTS_SCHEMA.empty_table()
+        report = before.report() if before else None
+        anew = reasons_to_split_anew(report, settings) if report else ""
+        trusted = report is not None and not anew and not rehash
+        is_same_selection = report is not None and report["selection"] == as_written(selection)
+        as_before = known_rows(listing, known, settings, selection) if trusted and is_same_selection else {}
+        others = [table for table in listing.tables if table not in as_before]
+        rows = dict(read_tables(others, settings, selection, jobs)) | as_before
+        with_rows(listing, [(table, rows[table]) for table in listing.tables])
+        matches = matched(listing.entries, known if not anew else known.slice(0, 0), rehash=rehash)
+        hashed = len(matches.doubtful)
+        if hashed:
+            matches = _told_by_hash(listing, matches, known, settings, selection, jobs)
+        ledger = in_ledger(known)
+        notices = []
+        if selection.include and not (listing.entries or listing.tables or listing.findings):
+            notices.append(f"no file is included by {', '.join(selection.include)}")
+        return Looked(listing, known, ledger, anew, matches, hashed, _remaining(listing, ledger, selection), notices)
+
+
+def as_written(selection: Selection) -> dict[str, object]:
+    """A selection as a run's report has it."""
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(selection).items()}
+
+
+def _told_by_hash(
+    listing: Listing, matches: Matched, known: pa.Table, settings: Settings, selection: Selection, jobs: int
+) -> Matched:
+    entries = [listing.entries[place] for place in matches.doubtful.tolist()]
+    now = hashes_of(entries, settings, selection.max_document_bytes, jobs)
+    before = known.column("sha256").take(pa.array(matches.doubtful_known)).to_pylist()
+    return by_hash(matches, [bool(one) and one == other for one, other in zip(now, before, strict=True)])
+
+
+def _remaining(listing: Listing, ledger: pa.Table, selection: Selection) -> Remaining:
+    there = pa.array([entry.doc_id for entry in listing.entries], pa.string())
+    seen = {finding.doc_id: str(finding.status) for finding in listing.findings}
+    return remaining(ledger, there, seen, listing.unseen, selection)

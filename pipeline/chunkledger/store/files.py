@@ -1,0 +1,101 @@
+"""Files below a ledger's root: written whole or not at all, read, listed, removed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+WAITING = ".tmp"
+"""How the names of files end that are being written; they begin with a dot."""
+
+
+def write_file(root: str, name: str, content: bytes) -> None:
+    """Write a file below the root so that it is there whole or not at all.
+
+    The name holds a hash of the content, so an equal file that another writer put there is the same file.
+
+    Raises:
+        OSError: it can't be written; nothing is left of it.
+    """
+    path = Path(root, name)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    waiting = path.with_name(f".{path.name}.{os.getpid()}{WAITING}")
+    try:
+        with waiting.open("wb") as stream:
+            stream.write(content)
+            stream.flush()
+            os.fsync(stream.fileno())
+        waiting.replace(path)
+    except BaseException:
+        with suppress(OSError):
+            waiting.unlink(missing_ok=True)
+        raise
+
+
+def read_file(root: str, name: str) -> bytes:
+    """The bytes of a file below the root.
+
+    Raises:
+        OSError: it is not there, or can't be read.
+    """
+    return Path(root, name).read_bytes()
+
+
+def is_there(root: str, name: str) -> bool:
+    """Whether there is a file of this name below the root."""
+    return os.path.exists(os.path.join(root, name))
+
+
+def place_of(root: str, name: str) -> str:
+    """Where a file below the root is, as `source_at` and people take it."""
+    return os.path.join(root, name)
+
+
+def source_at(place: str) -> str:
+    """What pyarrow reads a file at this place from."""
+    return place
+
+
+def names_in(root: str, folder: str = "") -> Iterator[str]:
+    """Names, below the root, of the files that lie directly in a folder below it; none where there is no such folder.
+
+    Args:
+        root: of the ledger.
+        folder: below it; "" is the root itself.
+    """
+    try:
+        found = sorted(entry.name for entry in os.scandir(os.path.join(root, folder)) if entry.is_file())
+    except FileNotFoundError:
+        return
+    yield from (f"{folder}/{name}" if folder else name for name in found)
+
+
+def remove_files(root: str, names: Iterable[str]) -> None:
+    """Remove files below the root; one that is gone already is none to remove.
+
+    Raises:
+        OSError: one can't be removed.
+    """
+    for name in names:
+        with suppress(FileNotFoundError):
+            os.unlink(os.path.join(root, name))
+
+
+def settle(root: str, folders: Iterable[str]) -> None:
+    """Have the system write down that the files in these folders below the root are there.
+
+    A file's content is written down with it; its name is only when its folder is.
+
+    Raises:
+        OSError: the system can't.
+    """
+    for folder in folders:
+        path = os.path.join(root, folder)
+        if os.path.isdir(path) and hasattr(os, "O_DIRECTORY"):
+            number = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+            try:
+                os.fsync(number)
+            finally:
+                os.close(number)
