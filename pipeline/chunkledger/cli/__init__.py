@@ -11,7 +11,16 @@ from typing import Annotated
 import typer
 
 from chunkledger import __version__
-from chunkledger.cli import diagnosing, exporting, ingesting, packing, recounting, reporting, verifying
+from chunkledger.cli import (
+    configuring,
+    diagnosing,
+    exporting,
+    ingesting,
+    packing,
+    recounting,
+    reporting,
+    verifying,
+)
 from chunkledger.cli.exits import guarded
 
 app = typer.Typer(
@@ -37,6 +46,10 @@ for name, command in (
     ("schema", exporting.schema_command),
 ):
     app.command(name)(guarded(command))
+
+config = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Show what holds, and where it is from.")
+config.command("show")(guarded(configuring.show_command))
+app.add_typer(config, name="config")
 
 
 def _print_version(wanted: bool) -> None:
