@@ -86,6 +86,7 @@ OPTIONS = {
     "verify": ["--sample"],
     "recount": ["--encoding"],
     "schema": [],
+    "init": ["--to", "--force", "--print"],
     "config show": ["--format"],
 }
 READERS = ("report", "export", "verify", "pack")
@@ -172,6 +173,9 @@ def test_no_command_is_help() -> None:
         ["verify", "nowhere", "--sample", "0"],
         ["config"],
         ["config", "show", "--format", "yaml"],
+        ["init", "nowhere"],
+        ["init", "docs", "--to", "docs/a.md"],
+        ["init", "docs", "--to", "nowhere/chunkledger.toml"],
     ],
 )
 def test_usage_errors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str]) -> None:

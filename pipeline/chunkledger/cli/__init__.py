@@ -19,6 +19,7 @@ from chunkledger.cli import (
     packing,
     recounting,
     reporting,
+    starting,
     verifying,
 )
 from chunkledger.cli.exits import guarded
@@ -44,6 +45,7 @@ for name, command in (
     ("verify", verifying.verify_command),
     ("recount", recounting.recount_command),
     ("schema", exporting.schema_command),
+    ("init", starting.init_command),
 ):
     app.command(name)(guarded(command))
 
