@@ -87,6 +87,8 @@ OPTIONS = {
     "verify": ["--sample"],
     "recount": ["--encoding"],
     "schema": [],
+    "init": ["--to", "--force", "--print"],
+    "config show": ["--format"],
 }
 READERS = ("report", "export", "verify", "pack")
 DONE = re.compile(
@@ -111,14 +113,20 @@ def ledger(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_commands_are_those_that_are_tested() -> None:
     """No command is left out here."""
-    assert {entry.name for entry in app.registered_commands} == set(OPTIONS)
-    assert all(re.search(rf"^  {name}\b", cli("--help").out, re.MULTILINE) for name in OPTIONS)
+    grouped = {
+        f"{group.name} {entry.name}"
+        for group in app.registered_groups
+        for entry in (group.typer_instance.registered_commands if group.typer_instance else ())
+    }
+    assert {entry.name for entry in app.registered_commands} | grouped == set(OPTIONS)
+    named = {tuple(name.split()) for name in OPTIONS}
+    assert all(re.search(rf"^  {name}\b", cli(*groups, "--help").out, re.MULTILINE) for *groups, name in named)
 
 
 @pytest.mark.parametrize("name", OPTIONS)
 def test_help_names_every_option(name: str) -> None:
     """Help goes to standard output and names the options of the contract."""
-    done = cli(name, "--help")
+    done = cli(*name.split(), "--help")
     assert (done.code, done.err) == (0, "")
     assert [option for option in OPTIONS[name] if option not in done.out] == []
 
@@ -164,6 +172,11 @@ def test_no_command_is_help() -> None:
         ["report", "nowhere"],
         ["report", "nowhere", "--format", "yaml"],
         ["verify", "nowhere", "--sample", "0"],
+        ["config"],
+        ["config", "show", "--format", "yaml"],
+        ["init", "nowhere"],
+        ["init", "docs", "--to", "docs/a.md"],
+        ["init", "docs", "--to", "nowhere/chunkledger.toml"],
     ],
 )
 def test_usage_errors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str]) -> None:

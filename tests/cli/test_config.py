@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from chunkledger import Settings, SettingsError
-from chunkledger.cli.config import resolved
-from ledgers import cli, rows_of, write
+from chunkledger.cli.config import RUN_OPTIONS, configured, cores, resolved
+from chunkledger.documents.sources import MAX_DOCUMENT_BYTES
+from ledgers import cli, command, rows_of, write
 
 PLACES = ("default", "pyproject", "file", "environment", "flag")
 
@@ -139,7 +141,7 @@ def test_wrong_value_in_the_environment_is_told_with_its_place(
     monkeypatch.setenv(f"CHUNKLEDGER_{name}", value)
     with pytest.raises(SettingsError) as raised:
         resolved({}, folder=tmp_path)
-    assert str(raised.value).startswith(f"the environment: {message}")
+    assert str(raised.value).startswith(f"environment CHUNKLEDGER_{name}: {message}")
 
 
 def test_wrong_value_that_a_flag_overrides_does_no_harm(tmp_path: Path) -> None:
@@ -181,3 +183,107 @@ def test_unknown_setting_is_a_usage_error(tmp_path: Path, monkeypatch: pytest.Mo
     done = cli("ingest", "docs", "--out", "ledger")
     assert (done.code, done.out) == (2, "")
     assert done.err.startswith(f"error: {tmp_path / 'chunkledger.toml'}: unknown setting 'max_token'; there are: ")
+
+
+@pytest.mark.parametrize("strongest", range(len(PLACES)))
+def test_every_place_is_kept_the_strongest_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, strongest: int
+) -> None:
+    """What is hidden by a stronger place is still known, with its place."""
+    flags = _given(tmp_path, monkeypatch, PLACES[: strongest + 1])
+    places = ["pyproject.toml [tool.chunkledger]", "chunkledger.toml", "environment CHUNKLEDGER_MAX_TOKENS", "flag"]
+    expected = list(zip([101, 102, 103, 104], places, strict=True))[:strongest]
+    found = configured(flags, folder=tmp_path)
+    assert [(given.value, given.place) for given in found.given.get("max_tokens", ())] == expected[::-1]
+
+
+def _shown(folder: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, tuple[object, str]]:
+    """Value and origin of each setting, as `config show` gives them to programs."""
+    monkeypatch.chdir(folder)
+    done = command("config", "show", "--format", "json")
+    assert done.code == 0
+    rows = json.loads(done.out)
+    assert all(list(row) == ["name", "value", "origin"] for row in rows)
+    return {row["name"]: (row["value"], row["origin"]) for row in rows}
+
+
+def test_show_tells_what_defaults_mean(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where nothing is given, each value is the one that holds."""
+    shown = _shown(tmp_path, monkeypatch)
+    values = Settings().as_dict() | {"target_tokens": 486, "jobs": cores()}
+    values |= {"max_document_bytes": MAX_DOCUMENT_BYTES, "include": [], "exclude": []}
+    assert {name: value for name, (value, _) in shown.items()} == values
+    assert set(shown) == {*Settings().as_dict(), *RUN_OPTIONS}
+    assert shown["target_tokens"][1] == "default (95 % of max_tokens)"
+    assert {origin.partition(" ")[0] for _, origin in shown.values()} == {"default"}
+
+
+def test_show_names_places_and_what_they_hide(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each value comes with its file or variable, and with the weaker places that give the setting too."""
+    files = {
+        "pyproject.toml": '[tool.chunkledger]\nmax_tokens = 101\nmin_tokens = 7\nexclude = ["a*"]\n',
+        "chunkledger.toml": "max_tokens = 102\njobs = 3\nexclude = []\n",
+    }
+    write(tmp_path, files)
+    monkeypatch.setenv("CHUNKLEDGER_MAX_TOKENS", "103")
+    shown = _shown(tmp_path, monkeypatch)
+    project, own = "pyproject.toml [tool.chunkledger]", "chunkledger.toml"
+    assert shown["max_tokens"] == (103, f"environment CHUNKLEDGER_MAX_TOKENS (over {own}, {project})")
+    assert shown["target_tokens"] == (97, "default (95 % of max_tokens)")
+    assert shown["min_tokens"] == (7, f"{tmp_path / project}")
+    assert shown["jobs"] == (3, f"{tmp_path / own}")
+    assert shown["exclude"] == ([], f"{tmp_path / own} (over {project})")
+
+
+def test_show_agrees_with_ingest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is shown is what a run is made with."""
+    write(tmp_path, {"chunkledger.toml": 'further_encodings = ["cl100k_base"]\nlanguage = "de"\ninclude = ["*.md"]\n'})
+    monkeypatch.setenv("CHUNKLEDGER_HEADING_CONTEXT", "no")
+    settings, options = resolved({}, folder=tmp_path)
+    shown = {name: value for name, (value, _) in _shown(tmp_path, monkeypatch).items()}
+    assert shown["include"] == list(options["include"])
+    assert {name: shown[name] for name in settings.as_dict()} == settings.as_dict() | {"target_tokens": settings.target}
+
+
+def test_show_is_one_line_a_setting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However long a value is, its line is whole; nothing in it reaches a terminal as a control character."""
+    glob = "\x1b[31m\n" + "x" * 200
+    write(tmp_path, {"chunkledger.toml": f"exclude = [{json.dumps(glob)}]\n"})
+    monkeypatch.chdir(tmp_path)
+    done = command("config", "show")
+    lines = done.out.splitlines()
+    assert [line.split()[0] for line in lines] == ["setting", *Settings().as_dict(), *RUN_OPTIONS]
+    escaped = r"\u001B[31m\u000A" + "x" * 200
+    assert f'exclude            ["{escaped}"]  {tmp_path / "chunkledger.toml"}' in lines
+    assert next(line for line in lines if line.startswith("language")).split()[1] == "-"
+
+
+@pytest.mark.parametrize(
+    ("files", "told"),
+    [
+        ({}, {"chunkledger.toml": "is not there", "pyproject.toml": "is not there"}),
+        ({"chunkledger.toml": ""}, {"pyproject.toml": "is not there"}),
+        (
+            {"pyproject.toml": "[project]\n"},
+            {"pyproject.toml": "gives no [tool.chunkledger]", "chunkledger.toml": "is not there"},
+        ),
+    ],
+)
+def test_show_tells_where_it_looked_in_vain(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, files: dict[str, str], told: dict[str, str]
+) -> None:
+    """Files that give nothing are named on standard error, with their paths."""
+    write(tmp_path, files)
+    monkeypatch.chdir(tmp_path)
+    done = cli("config", "show")
+    assert done.err.splitlines() == [f"{tmp_path / name} {why}" for name, why in told.items()]
+
+
+@pytest.mark.parametrize("content", ["max_token = 1\n", "max_tokens = 1\n", "max_tokens =\n", "jobs = -1\n"])
+def test_show_fails_as_ingest_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: str) -> None:
+    """What ingest would refuse is refused in the same words, with the same code."""
+    write(tmp_path, {"docs/a.md": "One.\n", "chunkledger.toml": content})
+    monkeypatch.chdir(tmp_path)
+    shown, ingested = command("config", "show"), command("ingest", "docs", "--out", "ledger")
+    assert (shown.code, shown.out, shown.err) == (2, "", ingested.err)
+    assert ingested.code == 2

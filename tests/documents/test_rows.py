@@ -37,6 +37,7 @@ def test_columns_may_have_other_names() -> None:
     [
         ({}, "has no 'id'; it has no columns", None),
         ({"key": 1, "text": "x"}, "has no 'id'; it has key, text", None),
+        ({"\ud800a\0": 1, "text": "x"}, "has no 'id'; it has \ufffda\ufffd, text", None),
         ({"id": None, "text": "x"}, "'id' is null, not text or a whole number", None),
         ({"id": True, "text": "x"}, "'id' is true or false, not text or a whole number", None),
         ({"id": 1.5, "text": "x"}, "'id' is a number, not text or a whole number", None),

@@ -11,7 +11,17 @@ from typing import Annotated
 import typer
 
 from chunkledger import __version__
-from chunkledger.cli import diagnosing, exporting, ingesting, packing, recounting, reporting, verifying
+from chunkledger.cli import (
+    configuring,
+    diagnosing,
+    exporting,
+    ingesting,
+    packing,
+    recounting,
+    reporting,
+    starting,
+    verifying,
+)
 from chunkledger.cli.exits import guarded
 
 app = typer.Typer(
@@ -35,8 +45,13 @@ for name, command in (
     ("verify", verifying.verify_command),
     ("recount", recounting.recount_command),
     ("schema", exporting.schema_command),
+    ("init", starting.init_command),
 ):
     app.command(name)(guarded(command))
+
+config = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Show what holds, and where it is from.")
+config.command("show")(guarded(configuring.show_command))
+app.add_typer(config, name="config")
 
 
 def _print_version(wanted: bool) -> None:

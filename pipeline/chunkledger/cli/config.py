@@ -5,25 +5,71 @@ from __future__ import annotations
 import os
 import tomllib
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from chunkledger.documents.sources import MOST_DOCUMENT_BYTES
 from chunkledger.errors import SettingsError
 from chunkledger.settings import Settings
 
 ENVIRONMENT_PREFIX = "CHUNKLEDGER_"
-FILE = "chunkledger.toml"
+FILE, PROJECT_FILE = "chunkledger.toml", "pyproject.toml"
 _TRUE, _FALSE = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
 _TYPES = {field.name: str(field.type) for field in fields(Settings)}
-_RUN_OPTIONS = {"jobs": "int", "max_document_bytes": "int", "include": "list", "exclude": "list"}
+RUN_OPTIONS = {"jobs": "int", "max_document_bytes": "int", "include": "list", "exclude": "list"}
 """Options of a run that decide nothing about what a record holds."""
 _RANGES = {"jobs": (0, 10_000), "max_document_bytes": (1, MOST_DOCUMENT_BYTES)}
 
 
+class _Place(NamedTuple):
+    """Values by name, and where they are: in short, and with the path."""
+
+    place: str
+    origin: str
+    values: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A value that somebody gave to a setting.
+
+    Attributes:
+        value: as the setting takes it.
+        place: what it was given in, in short: `flag`, the name of a variable, the name of a file.
+        origin: the same with the path of the file.
+    """
+
+    value: Any
+    place: str
+    origin: str
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """What holds in a folder, and why.
+
+    Attributes:
+        settings: what decides the records.
+        options: of the run, those that were given.
+        given: all that was given to a setting or an option, by name, the strongest first.
+        absent: files that were looked for, each with the reason why nothing comes from it.
+    """
+
+    settings: Settings
+    options: dict[str, Any]
+    given: Mapping[str, tuple[Given, ...]]
+    absent: Mapping[str, str]
+
+
 def resolved(flags: Mapping[str, object], *, folder: Path | None = None) -> tuple[Settings, dict[str, Any]]:
-    """The settings, and the options of the run.
+    """The settings, and the options of the run; arguments and errors are those of `configured`."""
+    found = configured(flags, folder=folder)
+    return found.settings, found.options
+
+
+def configured(flags: Mapping[str, object], *, folder: Path | None = None) -> Configuration:
+    """The settings, the options of the run, and where each is from.
 
     Args:
         flags: by name; None where the flag was not given.
@@ -32,33 +78,42 @@ def resolved(flags: Mapping[str, object], *, folder: Path | None = None) -> tupl
     Raises:
         SettingsError: an unknown name or a value that can't be, with the place it came from.
     """
-    values: dict[str, Any] = {}
-    origins: dict[str, str] = {}
-    for origin, found in (*_files(folder or Path.cwd()), ("the environment", _environment())):
+    absent: dict[str, str] = {}
+    given: dict[str, tuple[Given, ...]] = {}
+    for place, origin, found in (*_files(folder or Path.cwd(), absent), *_environment()):
         for name, value in found.items():
-            values[name] = _checked(name, value, origin)
-            origins[name] = origin
+            given[name] = (Given(_checked(name, value, origin), place, origin), *given.get(name, ()))
     for name, value in flags.items():
         if value is not None:
-            values[name] = value
-            origins.pop(name, None)
-    options = {name: values.pop(name) for name in _RUN_OPTIONS if name in values}
+            given[name] = (Given(value, "flag", ""), *given.get(name, ()))
+    values = {name: places[0].value for name, places in given.items()}
+    options = {name: values.pop(name) for name in RUN_OPTIONS if name in values}
     try:
-        return Settings(**values), options
+        return Configuration(Settings(**values), options, given, absent)
     except SettingsError as error:
         # Every message of Settings begins with the name of the setting.
         name = str(error).partition(" ")[0]
-        raise SettingsError(f"{origins[name]}: {error}" if name in origins else str(error)) from error
+        origin = given[name][0].origin if name in given else ""
+        raise SettingsError(f"{origin}: {error}" if origin else str(error)) from error
 
 
-def _files(folder: Path) -> list[tuple[str, Mapping[str, Any]]]:
-    """Tables of settings, the weakest first."""
-    found: list[tuple[str, Mapping[str, Any]]] = []
-    project, own = folder / "pyproject.toml", folder / FILE
+def cores() -> int:
+    """Cores that this process may use: the workers of a run that is not told how many."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _files(folder: Path, absent: dict[str, str]) -> list[_Place]:
+    """What the files give, the weakest first; files that give nothing are put into `absent`."""
+    found: list[_Place] = []
+    project, own = folder / PROJECT_FILE, folder / FILE
     if project.is_file():
-        found.append((f"{project} [tool.chunkledger]", _table(_table(_toml(project), "tool"), "chunkledger")))
+        values = _table(_table(_toml(project), "tool"), "chunkledger")
+        found.append(_Place(f"{PROJECT_FILE} [tool.chunkledger]", f"{project} [tool.chunkledger]", values))
+        if not values:
+            absent[str(project)] = "gives no [tool.chunkledger]"
     if own.is_file():
-        found.append((str(own), _toml(own)))
+        found.append(_Place(FILE, str(own), _toml(own)))
+    absent.update((str(path), "is not there") for path in (own, project) if not path.is_file())
     return found
 
 
@@ -78,19 +133,19 @@ def _toml(path: Path) -> dict[str, Any]:
         raise SettingsError(f"{path} can't be read: {error.strerror}") from error
 
 
-def _environment() -> dict[str, str]:
-    """Settings by name. One that is not known is an error: a typing error must not cost a night's run its limit."""
-    return {
-        name.removeprefix(ENVIRONMENT_PREFIX).lower(): value
+def _environment() -> list[_Place]:
+    """What each variable gives. One that is not known is an error: a typing error must not cost a night its limit."""
+    return [
+        _Place(f"environment {name}", f"environment {name}", {name.removeprefix(ENVIRONMENT_PREFIX).lower(): value})
         for name, value in os.environ.items()
         if name.startswith(ENVIRONMENT_PREFIX)
-    }
+    ]
 
 
 def _checked(name: str, value: object, origin: str) -> object:
-    kind = _TYPES.get(name) or _RUN_OPTIONS.get(name)
+    kind = _TYPES.get(name) or RUN_OPTIONS.get(name)
     if kind is None:
-        known = ", ".join([*_TYPES, *_RUN_OPTIONS])
+        known = ", ".join([*_TYPES, *RUN_OPTIONS])
         raise SettingsError(f"{origin}: unknown setting {name!r}; there are: {known}")
     found = _from_text(name, value, kind, origin) if isinstance(value, str) else value
     if kind == "list":

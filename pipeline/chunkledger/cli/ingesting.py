@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,7 +11,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from chunkledger.cli.config import resolved
+from chunkledger.cli.config import cores, resolved
 from chunkledger.cli.exits import UNPUBLISHED
 from chunkledger.cli.output import error, note
 from chunkledger.documents.sources import MAX_DOCUMENT_BYTES, MOST_DOCUMENT_BYTES, Selection
@@ -115,7 +114,7 @@ def ingest_command(
         "max_document_bytes": max_document_bytes,
     }
     settings, options = resolved(flags)
-    workers = options.pop("jobs", _cores())
+    workers = options.pop("jobs", cores())
     selection = Selection(format=settings.format, **options)
     try:
         with _progress(quiet) as told:
@@ -127,11 +126,6 @@ def ingest_command(
     print(run.done_line(), file=sys.stderr)
     if run.exit_code:
         raise typer.Exit(run.exit_code)
-
-
-def _cores() -> int:
-    """Cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @contextmanager

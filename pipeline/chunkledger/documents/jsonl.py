@@ -73,9 +73,7 @@ def _passed_over(file: IO[bytes], limit: int) -> int:
 
 def _parsed(line: bytes, place: Place, settings: Settings) -> Row | RowError:
     try:
-        written = text_in(line, settings.source_encoding)
-        _check_structure(written)
-        values = _values(written)
+        values = value_in(line, settings.source_encoding)
     except UndecodableError as error:
         return RowError(f"(at byte {place.offset:,} of the file) {error}")
     except (NestingError, RowError) as error:
@@ -89,6 +87,17 @@ def _parsed(line: bytes, place: Place, settings: Settings) -> Row | RowError:
         return row_of(values, settings)
     except RowError as error:
         return error
+
+
+def value_in(line: bytes, source_encoding: str | None = None) -> object:
+    """The JSON value of a line.
+
+    Raises:
+        ValueError: it is no text, no JSON, or more than is taken: `UndecodableError`, `NestingError`, `RowError` too.
+    """
+    written = text_in(line, source_encoding)
+    _check_structure(written)
+    return _values(written)
 
 
 def _values(written: str) -> object:

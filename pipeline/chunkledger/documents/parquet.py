@@ -53,6 +53,18 @@ def sizes(file: IO[bytes], settings: Settings) -> Iterator[tuple[Place, str | Ro
                 yield place, error, size or 0
 
 
+def usable_columns(file: IO[bytes]) -> tuple[list[str], list[str]]:
+    """Names of the columns whose types can hold ids, and of those that can hold texts; only the footer is read.
+
+    Raises:
+        TableError: it is no Parquet file.
+    """
+    schema = schema_of(opened_table(file))
+    fields = [field for field in schema if schema.names.count(field.name) == 1]
+    ids = [field.name for field in fields if may_be_id(field.type)]
+    return ids, [field.name for field in fields if may_be_text(field.type)]
+
+
 def rows_at(file: IO[bytes], places: Sequence[Place], settings: Settings) -> Iterator[tuple[Place, Row | RowError]]:
     """The rows at these places, ascending by offset; only row groups that hold one are read.
 

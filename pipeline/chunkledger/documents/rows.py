@@ -8,6 +8,7 @@ import json
 import math
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
+from itertools import islice
 
 from chunkledger.documents.decoding import repaired
 from chunkledger.settings import Settings
@@ -177,7 +178,8 @@ def as_json(value: object, depth: int = 0) -> object:
 
 
 def _keys(values: Mapping[str, object]) -> str:
-    names = [str(name) for name in values][:_MOST_KEYS]
+    # The reason is stored, and JSON may name a column by what no table of ours can hold.
+    names = [repaired(str(name))[0] for name in islice(values, _MOST_KEYS)]
     more = ", …" if len(values) > _MOST_KEYS else ""
     return f"; it has {', '.join(names)}{more}" if names else "; it has no columns"
 

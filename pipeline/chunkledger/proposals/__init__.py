@@ -1,0 +1,1 @@
+"""A folder -> the settings that it calls for, as a settings file."""
