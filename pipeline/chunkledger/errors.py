@@ -33,3 +33,7 @@ class ObjectStoreError(ChunkledgerError):
 
 class Conflict(ObjectStoreError):
     """An object was not written, because it is there already or is no longer what it was."""
+
+
+class LeaseHeld(ObjectStoreError):
+    """Another run holds the lock."""

@@ -1,1 +1,1 @@
-"""URL of an object store -> its objects, and what Delta Lake needs to write there."""
+"""URL of an object store -> its objects, a lock among them, and what Delta Lake needs to write there."""
