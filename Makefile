@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PEERS := $(VENV)/peers
+REMOTE := $(VENV)/remote
 DEMO := .demo
 CORPUS ?= sample_corpus
 
@@ -12,10 +13,10 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 PIP := $(BIN)/python -m pip --quiet
 SOURCES := pyproject.toml constraints.txt
 
-.PHONY: help demo test check format lint types contracts suite package bench peers clean
+.PHONY: help demo test test-remote check format lint types contracts suite package bench peers clean
 
 help:  ## list the targets
-	@sed -n 's/^\([a-z]*\):.*## /  make \1 \t/p' $(MAKEFILE_LIST) | expand -t 16
+	@sed -n 's/^\([a-z-]*\):.*## /  make \1 \t/p' $(MAKEFILE_LIST) | expand -t 20
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -40,6 +41,12 @@ $(PEERS)/.installed: $(BIN)/python $(SOURCES) benchmarks/peers.txt
 	$(PEERS)/bin/python -m pip --quiet install --editable . --requirement benchmarks/peers.txt
 	@touch $@
 
+# An environment of its own, because nothing of the core may come to need an object store.
+$(REMOTE)/.installed: $(BIN)/python $(SOURCES)
+	$(PYTHON) -m venv $(REMOTE)
+	$(REMOTE)/bin/python -m pip --quiet install --editable '.[remote-test]'
+	@touch $@
+
 demo: $(VENV)/.core  ## ingest sample_corpus, report on it, pack a slot from it, read the log
 	@rm -rf $(DEMO) && mkdir -p $(DEMO)
 	@echo '--- ingest: three of the documents are bad on purpose, so the exit code is 3'
@@ -60,8 +67,11 @@ demo: $(VENV)/.core  ## ingest sample_corpus, report on it, pack a slot from it,
 test: $(VENV)/.test  ## run the core test suite
 	$(BIN)/python -m pytest -q
 
+test-remote: $(REMOTE)/.installed  ## run the tests of object stores, against a server on this machine
+	$(REMOTE)/bin/python -m pytest -q tests/remote
+
 check: $(VENV)/.check  ## everything that must hold: format, lint, types, contracts, tests, docs, package
-	@$(MAKE) --no-print-directory format lint types contracts suite package
+	@$(MAKE) --no-print-directory format lint types contracts suite test-remote package
 
 format: $(VENV)/.check
 	$(BIN)/ruff format --check --quiet .

@@ -21,3 +21,19 @@ class LedgerError(ChunkledgerError):
 
 class VocabularyError(ChunkledgerError):
     """A tokenizer's tables are not the ones that their name stands for."""
+
+
+class ObjectStoreError(ChunkledgerError):
+    """A URL that no object store can be opened by, or whose library is not installed.
+
+    An error of its own, because the place may be a source as well as a ledger. What fails later, between the store
+    and us, is an OSError as it is with files.
+    """
+
+
+class Conflict(ObjectStoreError):
+    """An object was not written, because it is there already or is no longer what it was."""
+
+
+class LeaseHeld(ObjectStoreError):
+    """Another run holds the lock."""

@@ -1,0 +1,41 @@
+"""One server for all tests, and a bucket for each."""
+
+from __future__ import annotations
+
+import os
+import uuid
+from collections.abc import Iterator
+
+import pytest
+
+from buckets import Bucket, serving
+
+
+@pytest.fixture(scope="session")
+def port() -> Iterator[int]:
+    """Where the server listens."""
+    with serving() as found:
+        yield found
+
+
+@pytest.fixture(autouse=True)
+def _environment(monkeypatch: pytest.MonkeyPatch, port: int) -> None:
+    """Credentials that mean nothing, and the server in Amazon's place."""
+    for name in os.environ:
+        if name.startswith(("AWS_", "AZURE_", "GOOGLE_")):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "AKIAIOSFODNN7EXAMPLE")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY")
+    monkeypatch.setenv("AWS_SESSION_TOKEN", "FwoGZXIvYXdzEXAMPLE+token==")
+    monkeypatch.setenv("AWS_REGION", "us-east-1")
+    for name in ("NO_PROXY", "no_proxy"):
+        monkeypatch.setenv(name, "127.0.0.1")
+    monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{port}")
+
+
+@pytest.fixture
+def bucket(port: int) -> Bucket:
+    """An empty bucket."""
+    made = Bucket(f"test-{uuid.uuid4().hex}", port)
+    made.ask("PUT")
+    return made
