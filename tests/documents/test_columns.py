@@ -35,7 +35,7 @@ def test_columns_that_are_found_can_be_ingested(tmp_path: Path, suffix: str) -> 
         pq.write_table(pa.Table.from_pylist(ROWS), path)
     found = columns_of(str(path))
     assert found is not None
-    table = TableFile(path.name, str(path), path.stat().st_size, 0, source_of(str(path)))
+    table = TableFile(path.name, str(path), path.stat().st_size, 0, "", source_of(str(path)))
     for name in found.ids:
         for text in set(found.texts) - {name}:
             rows = rows_in(table, Settings(id_column=name, text_column=text), Selection())
