@@ -118,7 +118,7 @@ class Maker:
         in_all = len(looked.ledger)
         check_deletes(looked.likely_gone(), in_all, self.max_delete)
         units = planned_units(looked.to_read, self.run, self.selection.max_document_bytes)
-        parts = self.trusted.parts(lambda engine: self._worked(units, engine))
+        parts = self.trusted.parts(lambda engine: self._worked(units, engine)) if units else []
         seen = pa.concat_tables([part.documents for part in parts]) if parts else looked.known.slice(0, 0)
         stays, rest = self._stays(looked, seen)
         is_new = pc.equal(seen.column("status"), "ok")
@@ -150,10 +150,9 @@ class Maker:
         return made
 
     def _worked(self, units: Sequence[Unit], engine: Engine) -> list[PartInfo]:
-        if not units:
-            return []
         documents, size = sum(len(unit.entries) for unit in units), sum(unit.size for unit in units)
         done = Step(0, documents, 0, size, 0)
+        self.progress(done)
         found: list[tuple[int, str, PartInfo]] = []
         # Closed at once where the run is interrupted: no worker may write what nobody waits for.
         with closing(run_units(units, self.settings, self.root, engine, self.jobs)) as outcomes:
@@ -198,7 +197,7 @@ class Maker:
             )
         ]
         units = planned_units(entries, self.run, first=first, work="remade")
-        parts = self.trusted.parts(lambda engine: self._worked(units, engine))
+        parts = self.trusted.parts(lambda engine: self._worked(units, engine)) if units else []
         lost = {
             finding.doc_id: f"its chunks of the last run could not be made again, and are gone: {finding.reason}"
             for part in parts
