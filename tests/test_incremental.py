@@ -95,7 +95,7 @@ def test_unchanged_run_writes_no_part(corpus: Path) -> None:
 
 def test_tokenizer_is_not_asked_where_nothing_is_to_be_counted(corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its tables take longer to load than all the rest of such a run."""
-    monkeypatch.setattr("chunkledger.engines.trusted.disagreements", lambda encoding: pytest.fail("it was asked"))
+    monkeypatch.setattr("chunkledger.engines.local.disagreements", lambda encoding: pytest.fail("it was asked"))
     assert _run(corpus).unchanged == 4
 
 
@@ -242,7 +242,7 @@ def test_another_schema_or_version_splits_everything(
 ) -> None:
     """What another release would make of a document may be another thing."""
     if what == "MAKERS":
-        monkeypatch.setattr(anew, "version", lambda name: "99")
+        monkeypatch.setattr(anew, "installed", lambda name: "99")
     else:
         monkeypatch.setattr(anew, what, value)
     told: list[str] = []

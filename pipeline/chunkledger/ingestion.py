@@ -9,12 +9,14 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 
 import pyarrow as pa
 import pyarrow.compute as pc
 from deltalake import DeltaTable
 
 from chunkledger.documents.sources import Selection, Source, source_of
+from chunkledger.engines.local import Pool, pool, self_test
 from chunkledger.engines.trusted import Trusted
 from chunkledger.engines.workers import WorkerError
 from chunkledger.errors import LedgerError, SourceError
@@ -104,7 +106,11 @@ def plan_ingest(
     check_share(max_delete)
     table = opened(work.root)
     before = Ledger(os.path.abspath(work.root), table) if table else None
-    return planned(work.look(before), last_run(table) + 1, max_delete)
+    try:
+        with pool(jobs) as workers:
+            return planned(work.look(before, workers), last_run(table) + 1, max_delete)
+    except WorkerError as error:
+        raise LedgerError(str(error)) from error
 
 
 def _work(
@@ -177,7 +183,8 @@ class _Work:
         before = last_run(table)
         remove_files(self.root, leftovers(self.root, before))
         try:
-            return self._published(table, told, max_delete, clock)
+            with pool(self.jobs) as workers:
+                return self._published(table, told, max_delete, clock, workers)
         except BaseException as error:
             self._give_up(before, told, error, time.monotonic() - clock)
             if isinstance(error, WorkerError):
@@ -186,23 +193,20 @@ class _Work:
                 raise _unwritable(self.root, error) from error
             raise
 
-    def look(self, before: Ledger | None) -> Looked:
+    def look(self, before: Ledger | None, workers: Pool) -> Looked:
         """Find out what there is to do."""
-        try:
-            return look(self.sources, self.root, before, self.settings, self.selection, self.jobs, rehash=self.rehash)
-        except WorkerError as error:
-            raise LedgerError(str(error)) from error
+        return look(self.sources, self.root, before, self.settings, self.selection, workers, rehash=self.rehash)
 
-    def _published(self, table: DeltaTable | None, told: Told, max_delete: float, clock: float) -> Run:
+    def _published(self, table: DeltaTable | None, told: Told, max_delete: float, clock: float, workers: Pool) -> Run:
         before = Ledger(os.path.abspath(self.root), table) if table else None
         number = last_run(table) + 1
         stations = _Stations()
-        looked = self.look(before)
+        looked = self.look(before, workers)
         stations.end("look")
         if looked.anew and len(looked.ledger):
             self.notify(f"{looked.anew}: all {len(looked.listing.entries):,} documents are split anew")
-        trusted = Trusted(self.root, self.settings.encodings)
-        maker = Maker(self.root, number, self.settings, self.selection, self.jobs, trusted, self.progress, max_delete)
+        trusted = Trusted(self.root, self.settings.encodings, partial(self_test, workers=workers))
+        maker = Maker(self.root, number, self.settings, self.selection, workers, trusted, self.progress, max_delete)
         made = maker.made(looked)
         stations.end("make")
         changes, files = changes_of(made, looked, before, number, self.settings)

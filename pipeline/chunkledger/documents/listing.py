@@ -102,17 +102,21 @@ class _Walk:
         # A stack of our own: folders may lie deeper than Python may recurse.
         waiting: list[tuple[os.DirEntry[str], str, tuple[str, ...]]]
         waiting = [(entry, "", (self.root,)) for entry in reversed(_entries(path))]
+        plain = self.files.plain
         while waiting:
             entry, below, above = waiting.pop()
             name = entry.name
             place = f"{below}/{name}" if below else name
-            is_link, is_folder = entry.is_symlink(), False
+            # Most files of most folders have nothing special about them, and there are very many.
+            if plain(entry, name, place):
+                continue
             if not _is_storable(place):
                 self._find(place, "failed", _NOT_UTF8)
                 continue
             if name.startswith("."):
                 self._find(place, "skipped", "hidden")
                 continue
+            is_link = entry.is_symlink()
             # What is no link is not looked at again, and a link in a loop fails.
             is_folder = os.path.isdir(entry.path) if is_link else entry.is_dir()
             if is_folder and self.ledger and os.path.realpath(entry.path) == self.ledger:
@@ -209,11 +213,38 @@ class _Files:
         self.selection = selection
         self.listing = listing
         self.prefix = f"{source.name}/" if source.name else ""
-        self.wants_all = not selection.include and not selection.exclude
+        self.wants_all = not (selection.include or selection.exclude)
         self.not_racy = time.time_ns() - _RACY_NS
+        of = {suffix: format_of(f"a{suffix}", selection.format) for suffix in SUFFIXES}
+        self.formats = of if self.wants_all and not source.pattern else {}
+
+    def plain(self, entry: os.DirEntry[str], name: str, below: str) -> bool:
+        """Take a file that has nothing special about it; whether it is one.
+
+        What `take` does, in a third of the time, which for an unchanged corpus is most of all there is to do.
+
+        Args:
+            entry: of the folder.
+            name: of the file.
+            below: POSIX path of it below the source.
+        """
+        dot = name.rfind(".")
+        how = self.formats.get(name[dot:]) if dot > 0 else None
+        if how is None or name[0] == "." or not below.isascii() or not entry.is_file(follow_symlinks=False):
+            return False
+        try:
+            status = entry.stat(follow_symlinks=False)
+        except OSError:
+            return False
+        size, mtime_ns = status.st_size, status.st_mtime_ns
+        if size > self.selection.max_document_bytes:
+            return False
+        stamp = f"{mtime_ns}-{status.st_ino}" if mtime_ns < self.not_racy else ""
+        self.listing.entries.append(Entry(self.prefix + below, entry.path, size, mtime_ns, stamp, how))
+        return True
 
     def take(self, below: str, path: str, entry: os.DirEntry[str] | None = None) -> None:
-        """Take the file at this POSIX path below the source. A hot loop: 4 of the 11 µs that a file took are left.
+        """Take the file at this POSIX path below the source.
 
         Args:
             below: the path.
@@ -247,7 +278,7 @@ class _Files:
         elif reason := self.selection.too_large(size):
             self.listing.findings.append(Finding(doc_id, "failed", reason))
         else:
-            how = SUFFIXES[suffix] if self.selection.format == "auto" else format_of(doc_id, self.selection.format)
+            how = format_of(doc_id, self.selection.format)
             self.listing.entries.append(Entry(doc_id, path, size, mtime_ns, stamp, how))
 
     def _wants(self, doc_id: str, is_table: bool) -> bool:
