@@ -70,7 +70,8 @@ def test_dry_run_for_programs(corpus: Path) -> None:
     [plan] = _objects(done.out)
     assert (done.code, plan["run"], plan["new"], plan["unchanged"], plan["refused"]) == (3, 2, ["c.md"], 2, "")
     assert list(plan) == [
-        "run", "anew", "new", "changed", "unchanged", "hashed", "gone", "kept", "bytes_to_read", "findings", "refused",
+        "run", "anew", "new", "again", "changed", "unchanged", "hashed", "gone", "kept", "bytes_to_read", "findings",
+        "refused",
     ]  # fmt: skip
 
 

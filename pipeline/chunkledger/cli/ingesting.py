@@ -191,14 +191,16 @@ def _tell_plan(plan: Plan, log_format: LogFormat) -> None:
 def _plan_lines(plan: Plan) -> Iterator[str]:
     if plan.anew:
         yield f"{plan.anew}: all documents would be split anew"
-    documents = counted(len(plan.new) + len(plan.changed), "document")
+    documents = counted(len(plan.new) + len(plan.again) + len(plan.changed), "document")
+    again = f", {len(plan.again):,} that failed" if plan.again else ""
     yield (
         f"run {plan.run} would read {documents}, {plan.to_read / 1_000_000:,.1f} MB: {len(plan.new):,} new, "
-        f"{len(plan.changed):,} changed"
+        f"{len(plan.changed):,} changed{again}"
     )
     yield f"unchanged: {plan.unchanged:,}; read to tell what is: {counted(plan.hashed, 'document')}"
     groups = (
         ("new", plan.new),
+        ("tried again", plan.again),
         ("changed", plan.changed),
         ("would be deleted", plan.gone),
         ("would be kept", plan.kept),

@@ -18,6 +18,7 @@ class Plan:
         run: its number.
         anew: why all documents would be split anew; "" where unchanged ones would not.
         new: documents that are not in the ledger: id -> bytes.
+        again: those that failed in the last run and are not in the ledger, to be tried again: id -> bytes.
         changed: documents that are in the ledger and would be read again: id -> bytes.
         unchanged: how many would be taken over.
         hashed: how many had to be read already, to tell whether they are the same.
@@ -30,6 +31,7 @@ class Plan:
     run: int
     anew: str
     new: Mapping[str, int]
+    again: Mapping[str, int]
     changed: Mapping[str, int]
     unchanged: int
     hashed: int
@@ -41,7 +43,7 @@ class Plan:
     @property
     def to_read(self) -> int:
         """Bytes of the documents that would be read."""
-        return sum(self.new.values()) + sum(self.changed.values())
+        return sum(sum(of.values()) for of in (self.new, self.again, self.changed))
 
     def as_dict(self) -> dict[str, object]:
         """For programs: every field, with documents as a list of ids."""
@@ -49,6 +51,7 @@ class Plan:
             "run": self.run,
             "anew": self.anew,
             "new": list(self.new),
+            "again": list(self.again),
             "changed": list(self.changed),
             "unchanged": self.unchanged,
             "hashed": self.hashed,
@@ -72,6 +75,8 @@ def planned(looked: Looked, run: int, max_delete: float) -> Plan:
         max_delete: share of documents that may be deleted.
     """
     in_ledger = set(looked.ledger.column("doc_id").to_pylist())
+    statuses = zip(*(looked.known.column(name).to_pylist() for name in ("doc_id", "status")), strict=True)
+    failed = {doc_id for doc_id, status in statuses if status == "failed"} - in_ledger
     sizes = {entry.doc_id: entry.size for entry in looked.to_read}
     rest = looked.remaining
     refused = ""
@@ -82,7 +87,8 @@ def planned(looked: Looked, run: int, max_delete: float) -> Plan:
     return Plan(
         run=run,
         anew=looked.anew if in_ledger else "",
-        new={doc_id: size for doc_id, size in sizes.items() if doc_id not in in_ledger},
+        new={doc_id: size for doc_id, size in sizes.items() if doc_id not in in_ledger | failed},
+        again={doc_id: size for doc_id, size in sizes.items() if doc_id in failed},
         changed={doc_id: size for doc_id, size in sizes.items() if doc_id in in_ledger},
         unchanged=len(looked.matches.unchanged),
         hashed=looked.hashed,

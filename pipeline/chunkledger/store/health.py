@@ -71,7 +71,8 @@ def _table(ledger: Ledger) -> Iterator[Check]:
         more = f", and {len(said) - 3} more" if len(said) > 3 else ""
         yield Check("table", "bad", f"run {ledger.run}: {', '.join(said[:3])}{more}; restore it, or ingest anew")
     else:
-        yield Check("table", "ok", f"run {ledger.run}: {len(names):,} parts, {sum(sizes) / 1e6:,.1f} MB")
+        parts = f"{len(names):,} {'part' if len(names) == 1 else 'parts'}"
+        yield Check("table", "ok", f"run {ledger.run}: {parts}, {sum(sizes) / 1e6:,.1f} MB")
     yield from _feed(ledger)
 
 
