@@ -140,7 +140,7 @@ def _seconds_left(step: Step, seconds: float) -> float | None:
 def _duration(seconds: float) -> str:
     """Seconds in words.
 
-    >>> _duration(42), _duration(750), _duration(9000)
+    >>> _duration(42), _duration(780), _duration(9000)
     ('42 s', '13 min', '2 h 30 min')
     """
     if seconds < 100:
