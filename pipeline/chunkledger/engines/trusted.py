@@ -8,7 +8,7 @@ from chunkledger.counting.counter import Engine
 from chunkledger.counting.self_test import disagreements
 from chunkledger.engines.units import PartInfo, first_mismatch
 from chunkledger.errors import LedgerError
-from chunkledger.store.files import remove_files
+from chunkledger.store.lock import Held
 
 
 class Trusted:
@@ -19,16 +19,16 @@ class Trusted:
         notices: why it is not the fast one, for people.
     """
 
-    def __init__(self, root: str, encodings: Iterable[str]) -> None:
+    def __init__(self, held: Held, encodings: Iterable[str]) -> None:
         """Nothing is asked until something is to be counted.
 
         Args:
-            root: of the ledger that the parts are written to.
+            held: the lock of the ledger that the parts are written to.
             encodings: what is counted in.
         """
         self.engine: Engine = "toktok"
         self.notices: list[str] = []
-        self._root = root
+        self._held = held
         self._untested = list(encodings)
 
     def _test(self) -> None:
@@ -65,4 +65,4 @@ class Trusted:
         self.notices.append(f"toktok disagrees with tiktoken, so this run counts with tiktoken alone: {why}")
 
     def _remove(self, parts: Sequence[PartInfo]) -> None:
-        remove_files(self._root, [part.name for part in parts if part.name])
+        self._held.remove([part.name for part in parts if part.name])

@@ -14,9 +14,11 @@ from deltalake import DeltaTable
 
 from chunkledger.errors import LedgerError, SettingsError
 from chunkledger.records.schema import schema_of
+from chunkledger.remote.opened import absolute, normal
+from chunkledger.remote.urls import is_url
 from chunkledger.settings import Settings
 from chunkledger.store.changes import changes_schema
-from chunkledger.store.commit import RunFiles, last_run, opened, published, run_files
+from chunkledger.store.commit import RunFiles, added_parts, last_run, opened, published, run_files
 from chunkledger.store.files import place_of, read_file, source_at
 from chunkledger.store.merging import PartRange, in_document_order
 from chunkledger.store.parts import Role, readable, records_in
@@ -37,7 +39,7 @@ class Ledger:
     """A ledger as its last published run left it.
 
     Attributes:
-        root: folder of the Delta table, absolute.
+        root: folder of the Delta table, absolute; or its URL.
         table: the version that is read, whatever is published later.
     """
 
@@ -101,8 +103,27 @@ class Ledger:
         paths = self.part_paths()
         if not paths:
             return pl.DataFrame(self.chunks()).lazy()
-        every = pl.scan_parquet(paths, glob=False)
+        # Not by a reader of its own in a store: what that says when it fails may hold credentials.
+        every = self._streamed() if is_url(self.root) else pl.scan_parquet(paths, glob=False)
         return every if role == "all" else every.filter(pl.col("role") == role)
+
+    def _streamed(self) -> pl.LazyFrame:
+        """All records as a LazyFrame that reads the columns and rows that are asked for, through pyarrow."""
+        import polars as pl
+        from polars.io.plugins import register_io_source
+
+        def read(
+            columns: list[str] | None, predicate: pl.Expr | None, rows: int | None, batch_rows: int | None
+        ) -> Iterator[pl.DataFrame]:
+            left = rows
+            for records in self.iter_tables(columns, role="all"):
+                frame = pl.DataFrame(records.slice(0, left))
+                left = None if left is None else left - len(frame)
+                yield frame if predicate is None else frame.filter(predicate)
+                if left == 0:
+                    return
+
+        return register_io_source(read, schema=pl.DataFrame(self.schema.empty_table()).schema)
 
     def feed(self, since: int, *, role: Role = "chunk") -> pa.Table:
         """What became of chunks since a run: the columns of a record, and before them three more.
@@ -161,7 +182,7 @@ class Ledger:
     def parts(self) -> list[PartRange]:
         """The same, with the ids that each holds."""
         # Delta's URIs are percent-encoded where the folder's name is not plain ASCII; the parts' own names always are.
-        actions = pa.table(self.table.get_add_actions(flatten=True))
+        actions = added_parts(self.table)
         names = [os.path.basename(path) for path in actions.column("path").to_pylist()]
         ranges = zip(names, *(_column(actions, f"{end}.doc_id") for end in ("min", "max")), strict=True)
         parts = [PartRange(place_of(self.root, name), first or "", last or _LAST) for name, first, last in ranges]
@@ -177,16 +198,16 @@ def _column(table: pa.Table, name: str) -> list[Any]:
 
 
 def open_ledger(path: str | os.PathLike[str], run: int | None = None) -> Ledger:
-    """Open the ledger in this folder.
+    """Open the ledger in this folder, or below this URL of an object store.
 
     Args:
-        path: the folder.
+        path: the folder or URL.
         run: number of the run to read, as long as its files are there; None is the last one.
 
     Raises:
         LedgerError: there is none, or no such run, or it can't be read.
     """
-    root = os.fspath(path)
+    root = normal(path)
     table = opened(root)
     if table is None:
         raise LedgerError(f"no ledger in {root}; `chunkledger ingest SOURCE --out {root}` makes one")
@@ -196,4 +217,4 @@ def open_ledger(path: str | os.PathLike[str], run: int | None = None) -> Ledger:
             raise LedgerError(f"{root} has no run {run}; it has runs up to {last_run(table)}, see `chunkledger runs`")
         table = opened(root, found)
     assert table is not None  # noqa: S101 (a version that the log names is there)
-    return Ledger(os.path.abspath(root), table)
+    return Ledger(absolute(root), table)
