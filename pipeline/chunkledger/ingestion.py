@@ -29,7 +29,7 @@ from chunkledger.store.changes import ChangeCounts
 from chunkledger.store.commit import last_run, opened
 from chunkledger.store.files import write_file
 from chunkledger.store.layout import run_name
-from chunkledger.store.ledger import Ledger, open_ledger
+from chunkledger.store.ledger import Ledger
 from chunkledger.store.lock import Held, leftovers, locked
 from chunkledger.store.run_report import Run
 
@@ -74,7 +74,6 @@ def ingest(
     work = _work(sources, out, settings, selection, jobs, rehash, progress, notify)
     if not 0 <= max_delete <= 1:
         raise SettingsError(f"max_delete must be a share from 0 to 1, not {max_delete}")
-    opened(work.root)  # what is no ledger is left alone
     try:
         with locked(work.root, wait) as held:
             if held.before:
@@ -113,9 +112,10 @@ def _with_further_encodings_of(root: str, settings: Settings) -> Settings:
 
     That of the limits does not: whoever names another one wants the ledger that a fresh run makes.
     """
-    if opened(root) is None:
+    table = opened(root)
+    if table is None:
         return settings
-    before = open_ledger(root).settings().further_encodings
+    before = Ledger(absolute(root), table).settings().further_encodings
     more = tuple(name for name in before if name not in settings.encodings)
     return replace(settings, further_encodings=(*settings.further_encodings, *more)) if more else settings
 

@@ -46,6 +46,10 @@ _CONFIGURATION: dict[str, str | None] = {
     "delta.enableExpiredLogCleanup": "false",
     "delta.enableDeletionVectors": "false",
 }
+_CONFIGURATION_AT_URL: dict[str, str | None] = {
+    # Opening a table asks for each commit since the last checkpoint, by default up to 100 of them.
+    "delta.checkpointInterval": "10",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +186,6 @@ def published(table: DeltaTable) -> Iterator[Published]:
     Raises:
         LedgerError: the table was not written by this package.
     """
-    last_run(table)
     seen: set[int] = set()
     for limit in (_RECENT, None):
         with _read(table):
@@ -192,6 +195,8 @@ def published(table: DeltaTable) -> Iterator[Published]:
             if files and files.run not in seen:
                 seen.add(files.run)
                 yield Published(files, int(entry["version"]), int(entry["timestamp"]))
+        if not seen:
+            last_run(table)
         if limit is None or len(entries) < limit:
             return
 
@@ -249,13 +254,14 @@ def commit(
     try:
         with _interruptible():
             _write(root, table, [_add_action(part) for part in added], removed, properties, Schema.from_arrow(schema))
-    except CommitFailedError:
-        said = _OVERTAKEN.format(root)
     except (DeltaError, OSError) as error:
-        # The first run of two has made the table.
-        is_overtaken = table is None and _has_commits(root)
+        # Of two first runs the second finds a table where there was none.
+        is_overtaken = isinstance(error, CommitFailedError) or (table is None and _has_commits(root))
         said = _OVERTAKEN.format(root) if is_overtaken else f"{root}: the run could not be published: {reason(error)}"
     else:
+        return
+    # A store's answer may be lost on its way, and what comes behind the commit, a checkpoint, may fail.
+    if _is_published(root, files):
         return
     # Not from the error, which may hold the request that was signed.
     raise LedgerError(said)
@@ -276,7 +282,7 @@ def _write(
             [*added],
             mode="error",
             name="chunkledger",
-            configuration=_CONFIGURATION,
+            configuration=_CONFIGURATION | (_CONFIGURATION_AT_URL if is_url(root) else {}),
             storage_options=storage_options(root) if is_url(root) else None,
             commit_properties=properties,
         )
@@ -286,6 +292,15 @@ def _write(
     else:
         actions: list[AddAction | RemoveAction] = [*added, *(_remove_action(name) for name in sorted(removed))]
         table.create_write_transaction(actions, mode="append", schema=schema, commit_properties=properties)
+
+
+def _is_published(root: str, files: RunFiles) -> bool:
+    """Whether the log names these files, whose names hold hashes, so that they are no other run's."""
+    try:
+        table = opened(root)
+        return table is not None and any(each.files == files for each in published(table))
+    except LedgerError:
+        return False
 
 
 def _has_commits(root: str) -> bool:

@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -34,29 +35,31 @@ _REPORT_KEYS = ("sources", "selection", "settings", "versions", "schema_version"
 """Keys of a run's report that readers rely on."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Ledger:
     """A ledger as its last published run left it.
 
     Attributes:
         root: folder of the Delta table, absolute; or its URL.
         table: the version that is read, whatever is published later.
+
+    What the log says of that version is asked once: in a store each look at it takes some requests.
     """
 
     root: str
     table: DeltaTable
 
-    @property
+    @cached_property
     def run(self) -> int:
         """Number of the run that is read."""
         return last_run(self.table)
 
-    @property
+    @cached_property
     def files(self) -> RunFiles:
         """What the commit of the run names besides its parts."""
         return run_files(self.table)
 
-    @property
+    @cached_property
     def schema(self) -> pa.Schema:
         """Columns of the records: those of `SCHEMA`, and of each further encoding."""
         return schema_of(self.settings().further_encodings)
