@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import http.client
+import os
 import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import quote
@@ -97,17 +98,42 @@ class Between:
 
     Attributes:
         url: its own.
-        requests: method and path of each request, in order.
-        refuses: whether a request is refused, as a server does that repeats what was signed.
+        refuses: whether a request of this method and path is refused, as a server does that repeats what was signed.
     """
 
     url: str
-    requests: list[tuple[str, str]] = field(default_factory=list)
     refuses: Callable[[str, str], bool] = lambda method, path: False
 
+
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """A server in a process of its own that passes everything on, writes down what, and may refuse it.
+
+    Attributes:
+        url: its own.
+        folder: where its files are.
+    """
+
+    url: str
+    folder: Path
+
+    def requests(self) -> list[str]:
+        """Method and path of each request since the last `forget`."""
+        return (self.folder / "requests").read_text().splitlines()
+
     def read(self, part: str) -> list[str]:
-        """Paths of the objects that were read whose path has this part."""
-        return [path for method, path in self.requests if method == "GET" and part in path and "list-type" not in path]
+        """Those of objects that were read whose path has this part."""
+        return [
+            each for each in self.requests() if each.startswith("GET /") and part in each and "list-type" not in each
+        ]
+
+    def forget(self) -> None:
+        """Forget the requests."""
+        (self.folder / "requests").write_text("")
+
+    def refuse(self, pattern: str) -> None:
+        """Refuse requests whose method and path have this pattern; "" refuses none."""
+        (self.folder / "refused").write_text(pattern)
 
 
 def refusal(headers: str) -> bytes:
@@ -127,7 +153,6 @@ def between(port: int) -> Iterator[Between]:
 
         def _pass(self) -> None:
             body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-            made.requests.append((self.command, self.path))
             if made.refuses(self.command, self.path):
                 self._answer(403, {}, refusal(str(self.headers)))
                 return
@@ -165,3 +190,38 @@ def between(port: int) -> Iterator[Between]:
         finally:
             server.shutdown()
             thread.join()
+
+
+_WATCH = """
+import pathlib, re, sys
+from buckets import between
+folder = pathlib.Path(sys.argv[2])
+def refuses(method, path):
+    with (folder / "requests").open("a") as file:
+        file.write(f"{method} {path}\\n")
+    pattern = (folder / "refused").read_text()
+    return bool(pattern) and re.search(pattern, f"{method} {path}") is not None
+with between(int(sys.argv[1])) as made:
+    made.refuses = refuses
+    print(made.url, flush=True)
+    sys.stdin.read()
+"""
+
+
+@contextmanager
+def watching(port: int, folder: Path) -> Iterator[Watch]:
+    """A server before the one that listens on a port; a process, for the same reason."""
+    for name in ("requests", "refused"):
+        (folder / name).write_text("")
+    command = (sys.executable, "-c", _WATCH, str(port), str(folder))
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        try:
+            yield Watch(process.stdout.readline().strip(), folder)
+        finally:
+            process.stdin.close()
+            process.wait(30)

@@ -77,6 +77,7 @@ class Held:
 
         Raises:
             LedgerError: it is not, so that nothing may be published or removed.
+            OSError: the store can't be asked.
         """
         if self.is_lost():
             raise LedgerError(
@@ -155,7 +156,7 @@ def _lease(root: str, wait: float) -> Iterator[Callable[[], bool]]:
         ends = f"; should it have died, its lock ends {holder.seconds:g} s after it was last renewed" if holder else ""
         raise _said(root, holder or "it has just ended", wait, ends) from None
     try:
-        yield lambda: lease.lost
+        yield lambda: not lease.is_held()
     finally:
         # What was done is done, and a lease that can't be given back runs out by itself.
         with contextlib.suppress(OSError):
