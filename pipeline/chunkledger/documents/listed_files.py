@@ -25,7 +25,7 @@ class ListedFiles:
         Part of a hot loop.
         """
         doc_id = self.prefix + below
-        if not is_storable(doc_id):
+        if not doc_id.isascii() and not is_storable(doc_id):
             self.listing.findings.append(Finding(one_line(doc_id), "failed", NOT_UTF8))
             return None
         suffix = suffix_of(below)
@@ -39,12 +39,14 @@ class ListedFiles:
     def add(self, below: str, suffix: str, path: str, size: int, mtime_ns: int, stamp: str) -> None:
         """Add a file that is wanted; the arguments are those of an `Entry`. Part of a hot loop."""
         doc_id = self.prefix + below
-        if suffix in TABLE_SUFFIXES:
+        how = SUFFIXES.get(suffix)
+        if how is None:
             self.listing.tables.append(TableFile(doc_id, path, size, mtime_ns, stamp, self.source))
         elif reason := self.selection.too_large(size):
             self.listing.findings.append(Finding(doc_id, "failed", reason))
         else:
-            how = SUFFIXES[suffix] if self.selection.format == "auto" else format_of(doc_id, self.selection.format)
+            if self.selection.format != "auto":
+                how = format_of(doc_id, self.selection.format)
             self.listing.entries.append(Entry(doc_id, path, size, mtime_ns, stamp, how))
 
     def fail(self, below: str, reason: str) -> None:

@@ -215,7 +215,7 @@ class _Files:
         self.not_racy = time.time_ns() - _RACY_NS
 
     def take(self, below: str, path: str, entry: os.DirEntry[str] | None = None) -> None:
-        """Take the file at this POSIX path below the source. A hot loop: 4 of the 11 µs that a file took are left.
+        """Take the file at this POSIX path below the source. A hot loop: 5 of the 11 µs that a file took are left.
 
         Args:
             below: the path.
