@@ -21,6 +21,8 @@ from chunkledger.engines.trusted import Trusted
 from chunkledger.engines.workers import WorkerError
 from chunkledger.errors import LedgerError, SourceError
 from chunkledger.planning.guard import MAX_DELETE, check_share
+from chunkledger.remote.failures import scrubbed
+from chunkledger.remote.opened import absolute, is_same, normal, untested
 from chunkledger.runs.looking import Looked, look
 from chunkledger.runs.making import Made, Maker, Progress, Step
 from chunkledger.runs.plan import Plan, planned
@@ -28,10 +30,10 @@ from chunkledger.runs.publishing import Told, changes_of, publish
 from chunkledger.settings import Settings
 from chunkledger.store.changes import ChangeCounts
 from chunkledger.store.commit import last_run, opened
-from chunkledger.store.files import remove_files, write_file
+from chunkledger.store.files import write_file
 from chunkledger.store.layout import run_name
-from chunkledger.store.ledger import Ledger, open_ledger
-from chunkledger.store.lock import leftovers, locked
+from chunkledger.store.ledger import Ledger
+from chunkledger.store.lock import Held, leftovers, locked
 from chunkledger.store.run_report import Run
 
 Notify = Callable[[str], None]
@@ -54,9 +56,9 @@ def ingest(
     """Make the ledger what the sources are now, in one commit: split what is new or changed, delete what is gone.
 
     Args:
-        sources: folders, files, globs, or `NAME=` before one of them to prefix document ids with a name; one of
-            them, or several.
-        out: folder of the ledger; made where there is none.
+        sources: folders, files, `s3://` URLs, globs, or `NAME=` before one of them to prefix document ids with a
+            name; one of them, or several.
+        out: folder of the ledger, made where there is none; or an `s3://` URL, which must be a string.
         settings: what to make; the defaults where None. Other ones than the last run's split all documents anew.
         selection: which files are wanted; all where None. Its format is that of the settings.
         jobs: most processes at once; they are isolated, so that no document can end the run. 0 works in this
@@ -74,12 +76,11 @@ def ingest(
     """
     work = _work(sources, out, settings, selection, jobs, rehash, progress, notify)
     check_share(max_delete)
-    opened(work.root)  # what is no ledger is left alone
     try:
-        with locked(work.root, wait) as before:
-            if before:
-                work.notify(f"the last run ({before}) did not come to its end; what it left behind is removed")
-            return work.done(max_delete)
+        with locked(work.root, wait) as held:
+            if held.before:
+                work.notify(f"the last run ({held.before}) did not come to its end; what it left behind is removed")
+            return work.done(held, max_delete)
     except OSError as error:
         raise _unwritable(work.root, error) from error
 
@@ -105,7 +106,7 @@ def plan_ingest(
     work = _work(sources, out, settings, selection, jobs, rehash, None, None)
     check_share(max_delete)
     table = opened(work.root)
-    before = Ledger(os.path.abspath(work.root), table) if table else None
+    before = Ledger(absolute(work.root), table) if table else None
     try:
         with pool(jobs) as workers:
             return planned(work.look(before, workers), last_run(table) + 1, max_delete)
@@ -123,7 +124,7 @@ def _work(
     progress: Progress | None,
     notify: Notify | None,
 ) -> _Work:
-    root = os.fspath(out)
+    root = normal(out)
     made = with_further_encodings_of(root, settings or Settings())
     wanted = replace(selection or Selection(), format=made.format)
     # A string is a sequence of strings too, and would be read letter by letter.
@@ -132,7 +133,7 @@ def _work(
     if not chosen:
         raise SourceError("no source given")
     for source in chosen:
-        if os.path.realpath(source.path) == os.path.realpath(root):
+        if is_same(source.path, root):
             raise SourceError(f"the ledger can't be the source itself ({source.path}); give another folder to write to")
     return _Work(root, chosen, made, wanted, jobs, rehash, progress or _no_progress, notify or _nobody)
 
@@ -142,9 +143,10 @@ def with_further_encodings_of(root: str, settings: Settings) -> Settings:
 
     That of the limits does not: whoever names another one wants the ledger that a fresh run makes.
     """
-    if opened(root) is None:
+    table = opened(root)
+    if table is None:
         return settings
-    before = open_ledger(root).settings().further_encodings
+    before = Ledger(absolute(root), table).settings().further_encodings
     more = tuple(name for name in before if name not in settings.encodings)
     return replace(settings, further_encodings=(*settings.further_encodings, *more)) if more else settings
 
@@ -175,18 +177,18 @@ class _Work:
     progress: Progress
     notify: Notify
 
-    def done(self, max_delete: float) -> Run:
+    def done(self, held: Held, max_delete: float) -> Run:
         """Do all of it, with the lock held."""
         started, clock = datetime.datetime.now(datetime.UTC), time.monotonic()
         told = Told(self.sources, self.settings, self.selection, started)
         table = opened(self.root)
         before = last_run(table)
-        remove_files(self.root, leftovers(self.root, before))
+        held.remove(leftovers(self.root, before))
         try:
             with pool(self.jobs) as workers:
-                return self._published(table, told, max_delete, clock, workers)
+                return self._published(held, table, told, max_delete, clock, workers)
         except BaseException as error:
-            self._give_up(before, told, error, time.monotonic() - clock)
+            self._give_up(held, before, told, error, time.monotonic() - clock)
             if isinstance(error, WorkerError):
                 raise LedgerError(str(error)) from error
             if isinstance(error, OSError):
@@ -197,39 +199,44 @@ class _Work:
         """Find out what there is to do."""
         return look(self.sources, self.root, before, self.settings, self.selection, workers, rehash=self.rehash)
 
-    def _published(self, table: DeltaTable | None, told: Told, max_delete: float, clock: float, workers: Pool) -> Run:
-        before = Ledger(os.path.abspath(self.root), table) if table else None
+    def _published(
+        self, held: Held, table: DeltaTable | None, told: Told, max_delete: float, clock: float, workers: Pool
+    ) -> Run:
+        before = Ledger(absolute(self.root), table) if table else None
         number = last_run(table) + 1
         stations = _Stations()
         looked = self.look(before, workers)
         stations.end("look")
         if looked.anew and len(looked.ledger):
             self.notify(f"{looked.anew}: all {len(looked.listing.entries):,} documents are split anew")
-        trusted = Trusted(self.root, self.settings.encodings, partial(self_test, workers=workers))
+        trusted = Trusted(held, self.settings.encodings, partial(self_test, workers=workers))
         maker = Maker(self.root, number, self.settings, self.selection, workers, trusted, self.progress, max_delete)
         made = maker.made(looked)
         stations.end("make")
         changes, files = changes_of(made, looked, before, number, self.settings)
         stations.end("changes")
+        looked.notices.extend(untested([self.root, *(source.path for source in self.sources)]))
         run = _summary(number, looked, made, changes, trusted, time.monotonic() - clock)
-        publish(self.root, table, run, made, told, files, {"wall": run.seconds, **stations.seconds(made)})
+        publish(held, table, run, made, told, files, {"wall": run.seconds, **stations.seconds(made)})
         return run
 
-    def _give_up(self, before: int, told: Told, error: BaseException, seconds: float) -> None:
+    def _give_up(self, held: Held, before: int, told: Told, error: BaseException, seconds: float) -> None:
         """Leave the ledger as it was, and a report that says why; on a full disk there may be no room for that.
 
-        Nothing is to be given up where the run had been published when it was interrupted.
+        Who has lost the lock removes nothing, as another run may be at work by now. Nothing is to be given up where
+        the run had been published when it was interrupted.
         """
         with suppress(Exception):
             if last_run(opened(self.root)) > before or (isinstance(error, SourceError) and not before):
                 return
-            remove_files(self.root, leftovers(self.root, before))
+            if not held.is_lost():
+                held.remove(leftovers(self.root, before))
             report = told.report(before + 1, {}, (), seconds={"wall": seconds}, error=_said(error))
             write_file(self.root, run_name(before + 1, report), report)
 
 
 def _said(error: BaseException) -> str:
-    return str(error) or type(error).__name__
+    return scrubbed(str(error)) or type(error).__name__
 
 
 class _Stations:

@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import version
-from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -26,10 +25,10 @@ from chunkledger.settings import ENCODINGS, Settings
 from chunkledger.store.changes_files import written_changes
 from chunkledger.store.commit import NewPart, RunFiles, commit
 from chunkledger.store.documents_table import DOCUMENTS_SCHEMA, documents_content, with_columns
-from chunkledger.store.files import place_of, remove_files, settle, write_file
+from chunkledger.store.files import place_of, settle, write_file
 from chunkledger.store.layout import CHANGES, DOCUMENTS, RUNS, documents_name, part_name, run_name
 from chunkledger.store.ledger import Ledger, open_ledger
-from chunkledger.store.lock import leftovers, locked
+from chunkledger.store.lock import Held, leftovers, locked
 from chunkledger.store.merging import PartRange, in_document_order
 from chunkledger.store.parts import part_content, records_in
 from chunkledger.store.run_report import Run, run_report
@@ -42,7 +41,7 @@ def recount(ledger: str | os.PathLike[str], encoding: str, *, wait: float = 0.0)
     """Add the counts of another encoding to every record of a ledger, in a run of its own.
 
     Args:
-        ledger: its folder.
+        ledger: its folder or URL.
         encoding: one of `ENCODINGS`; limits and flags stay in that of the ledger.
         wait: seconds to wait for another run that is at work on the ledger.
 
@@ -55,15 +54,15 @@ def recount(ledger: str | os.PathLike[str], encoding: str, *, wait: float = 0.0)
     if encoding not in ENCODINGS:
         raise SettingsError(f"encoding {encoding!r} is not known; valid are: {', '.join(ENCODINGS)}")
     try:
-        with locked(root, wait):
+        with locked(root, wait) as held:
             opened = open_ledger(root)
             before = opened.settings()
             if encoding in before.encodings:
                 raise SettingsError(f"{root} is counted in {encoding} already")
-            remove_files(root, leftovers(root, opened.run))
-            trusted = Trusted(root, [encoding])
+            held.remove(leftovers(root, opened.run))
+            trusted = Trusted(held, [encoding])
             parts = trusted.parts(lambda engine: _parts(opened, encoding, before, engine))
-            return _published(opened, encoding, parts, trusted, clock)
+            return _published(held, opened, encoding, parts, trusted, clock)
     except OSError as error:
         where = f" ({error.filename})" if error.filename else ""
         raise LedgerError(f"{root} can't be written: {error.strerror or error}{where}") from error
@@ -143,7 +142,7 @@ def _documents(tables: Iterator[pa.Table]) -> Iterator[pa.Table]:
         yield waiting
 
 
-def _published(ledger: Ledger, encoding: str, parts: list[PartInfo], trusted: Trusted, clock: float) -> Run:
+def _published(held: Held, ledger: Ledger, encoding: str, parts: list[PartInfo], trusted: Trusted, clock: float) -> Run:
     report = ledger.report()
     before = ledger.settings()
     settings = replace(before, further_encodings=(*before.further_encodings, encoding))
@@ -172,7 +171,7 @@ def _published(ledger: Ledger, encoding: str, parts: list[PartInfo], trusted: Tr
         notices=tuple(trusted.notices),
         engine=trusted.engine,
     )
-    moved = {Path(each.path).name: part.name for each, part in zip(old, parts, strict=True)}
+    moved = {os.path.basename(each.path): part.name for each, part in zip(old, parts, strict=True)}
     table = ledger.documents()
     places = [moved.get(part, part) for part in table.column("part").to_pylist()]
     documents = documents_content(with_columns(table, {"part": places}))
@@ -196,6 +195,7 @@ def _published(ledger: Ledger, encoding: str, parts: list[PartInfo], trusted: Tr
     write_file(ledger.root, files.report, text)
     settle(ledger.root, ["", DOCUMENTS, CHANGES, RUNS])
     added = [NewPart(part.name, part.size, part.rows, part.doc_ids) for part in parts]
+    held.check()
     commit(ledger.root, ledger.table, added, list(moved), files, schema)
     settle(ledger.root, ["_delta_log"])
     return run

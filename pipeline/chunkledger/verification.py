@@ -7,14 +7,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
-from pathlib import Path
 from typing import Any
 
 from chunkledger.counting.counter import Engine
 from chunkledger.counting.vocabulary import VOCABULARIES
 from chunkledger.documents.listing import listed
 from chunkledger.documents.reading import Read, documents_of
-from chunkledger.documents.sources import Entry, Listing, Selection, Source
+from chunkledger.documents.sources import Entry, Selection, Source
 from chunkledger.documents.tables import rows_in, with_rows
 from chunkledger.errors import SourceError
 from chunkledger.model import Document
@@ -22,6 +21,7 @@ from chunkledger.planning.anew import made_with
 from chunkledger.records.chunk_batch import chunk_batch
 from chunkledger.records.flags import Sizes, flags_of
 from chunkledger.records.recount import Mismatch, Row, count_mismatches, document_mismatches, parent_mismatches
+from chunkledger.remote.urls import is_url
 from chunkledger.settings import Settings
 from chunkledger.store.ledger import Ledger, open_ledger
 from chunkledger.structure.graphemes import is_grapheme
@@ -65,7 +65,7 @@ def verify(ledger: Ledger | str | os.PathLike[str], *, sample: int | None = None
     the same versions are installed that the run was made with.
 
     Args:
-        ledger: an open ledger, or its folder.
+        ledger: an open ledger, or its folder or URL.
         sample: recount at most this many records, spread evenly; everything else is checked for all.
 
     Raises:
@@ -108,9 +108,11 @@ def _entries(
     sources: Sequence[Mapping[str, str]], settings: Settings, selection: Selection, ledger: str
 ) -> dict[str, Entry] | _Absent:
     """What is in the sources now, by document id; ids never become paths, so a row's id can't name a file."""
-    here = [Source(Path(each["path"]), each["name"], each["pattern"]) for each in sources]
+    here = [Source(each["path"], each["name"], each["pattern"]) for each in sources]
     try:
-        listing = listed([source for source in here if source.path.exists()], selection, ledger) if here else Listing()
+        # That there is nothing below a URL only its listing can say.
+        there = [source for source in here if is_url(source.path) or os.path.exists(source.path)]
+        listing = listed(there, selection, ledger)
     except SourceError as error:
         return _Absent(str(error))
     with_rows(listing, [(table, rows_in(table, settings, selection)) for table in listing.tables])

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from buckets import Bucket, serving
+from buckets import Between, Bucket, Watch, between, serving, watching
 
 
 @pytest.fixture(scope="session")
@@ -39,3 +39,19 @@ def bucket(port: int) -> Bucket:
     made = Bucket(f"test-{uuid.uuid4().hex}", port)
     made.ask("PUT")
     return made
+
+
+@pytest.fixture
+def proxy(port: int, monkeypatch: pytest.MonkeyPatch) -> Iterator[Between]:
+    """A server between us and that one, which may refuse what is asked; not for deltalake."""
+    with between(port) as made:
+        monkeypatch.setenv("AWS_ENDPOINT_URL", made.url)
+        yield made
+
+
+@pytest.fixture
+def watch(port: int, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Iterator[Watch]:
+    """A server between us and that one, which writes down what is asked and may refuse it."""
+    with watching(port, tmp_path_factory.mktemp("watch")) as made:
+        monkeypatch.setenv("AWS_ENDPOINT_URL", made.url)
+        yield made

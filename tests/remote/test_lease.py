@@ -53,6 +53,20 @@ def test_holder_is_named(bucket: Bucket) -> None:
         assert not lease.lost
 
 
+def test_store_says_whose_it_is(bucket: Bucket) -> None:
+    """Also to a holder that has not noticed yet, as after its machine slept."""
+    store = bucket.store("ledger")
+    lease = Lease(store)
+    assert not lease.is_held()
+    with lease:
+        assert lease.is_held()
+        other = Lease(store, clock=_clock_ahead(1000))
+        other.acquire()
+        assert (lease.lost, lease.is_held(), other.is_held()) == (False, False, True)
+        other.release()
+        assert not other.is_held()
+
+
 def test_second_is_told_who_holds_it(bucket: Bucket) -> None:
     """At once, or after the wait that it asked for; no probe is left behind."""
     store = bucket.store("ledger")

@@ -15,6 +15,7 @@ import typer
 
 from chunkledger.cli.output import error, use_log_format
 from chunkledger.errors import ChunkledgerError
+from chunkledger.remote.failures import scrubbed
 from chunkledger.store.commit import only_ends_the_process
 
 GATE_FAILED, USAGE, FAILED, UNPUBLISHED, INTERRUPTED, TERMINATED = 1, 2, 3, 4, 130, 143
@@ -63,12 +64,12 @@ def guarded(command: Command) -> Command:
         except (typer.Exit, typer.Abort):
             raise
         except Exception:  # the interpreter's own exit code for it, 1, would pass for a check that failed
-            traceback.print_exc()
+            print(scrubbed(traceback.format_exc()), end="", file=sys.stderr)
             _stop("this is a fault of chunkledger; please report it with what stands above", UNPUBLISHED)
 
     return run  # type: ignore[return-value]
 
 
 def _stop(message: str, code: int) -> None:
-    error(message)
+    error(scrubbed(message))
     raise typer.Exit(code)

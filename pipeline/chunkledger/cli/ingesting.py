@@ -27,11 +27,12 @@ def ingest_command(
     sources: Annotated[
         list[str],
         typer.Argument(
-            metavar="SOURCE...", help="Folders, files, tables, quoted globs; NAME= before one prefixes its ids."
+            metavar="SOURCE...", help="Folders, files, tables, s3:// URLs, quoted globs; NAME= prefixes its ids."
         ),
     ],
     out: Annotated[
-        str, typer.Option("--out", metavar="LEDGER", help="Folder of the ledger; made where there is none.")
+        str,
+        typer.Option("--out", metavar="LEDGER", help="Folder of the ledger, made where there is none; or s3:// URL."),
     ],
     encoding: Annotated[
         list[str] | None,

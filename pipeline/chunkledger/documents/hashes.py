@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 
-from chunkledger.documents.files import content
+from chunkledger.documents.files import contents
 from chunkledger.documents.reading import documents_of
 from chunkledger.documents.sources import Entry
 from chunkledger.settings import Settings
@@ -19,18 +19,18 @@ def hashes(entries: Sequence[Entry], settings: Settings, longest: int) -> list[s
         settings: columns and encoding.
         longest: most bytes of a document.
     """
-    found = [entry.sha256 or ("" if entry.table else _of_file(entry.path, longest)) for entry in entries]
+    found = [entry.sha256 for entry in entries]
+    files = [place for place, entry in enumerate(entries) if not entry.table and not found[place]]
+    read = contents(((entries[place].path, entries[place].size) for place in files), longest)
+    for place, raw in zip(files, read, strict=True):
+        found[place] = _of_file(raw, longest)
     left = [place for place, entry in enumerate(entries) if entry.table and not found[place]]
     if left:
         places = {(entries[place].path, entries[place].offset): place for place in left}
-        for read in documents_of([entries[place] for place in left], settings, longest):
-            found[places[read.entry.path, read.entry.offset]] = read.sha256
+        for row in documents_of([entries[place] for place in left], settings, longest):
+            found[places[row.entry.path, row.entry.offset]] = row.sha256
     return found
 
 
-def _of_file(path: str, longest: int) -> str:
-    try:
-        raw = content(path, longest)
-    except OSError:
-        return ""
-    return hashlib.sha256(raw).hexdigest() if len(raw) <= longest else ""
+def _of_file(raw: bytes | OSError, longest: int) -> str:
+    return "" if isinstance(raw, OSError) or len(raw) > longest else hashlib.sha256(raw).hexdigest()

@@ -11,14 +11,16 @@ from collections.abc import Sequence
 
 from chunkledger.documents.formats import SUFFIXES, TABLE_SUFFIXES, format_of, has_file_name, suffix_of, unread
 from chunkledger.documents.globs import Glob
-from chunkledger.documents.sources import Entry, Listing, Selection, Source, TableFile, one_line
+from chunkledger.documents.listed_files import NOT_UTF8, ListedFiles, is_storable
+from chunkledger.documents.listed_objects import list_objects
+from chunkledger.documents.sources import Entry, Listing, Selection, Source, one_line
 from chunkledger.errors import SourceError
 from chunkledger.model import Finding, Status
+from chunkledger.remote.urls import is_url
 
 _RACY_NS = 2_000_000_000
 """A file that was written to so shortly before it is looked at may be written to again in the same tick of its clock,
 which then does not show (git calls it racy). The coarsest clock in use, that of FAT, ticks every two seconds."""
-_NOT_UTF8 = "the name is not UTF-8; rename it"
 
 
 def listed(sources: Sequence[Source], selection: Selection, ledger: str = "") -> Listing:
@@ -27,7 +29,7 @@ def listed(sources: Sequence[Source], selection: Selection, ledger: str = "") ->
     Args:
         sources: where to look.
         selection: what is wanted.
-        ledger: a folder that is passed over, also where no run has been published in it yet.
+        ledger: a folder or URL that is passed over, also where no run has been published in it yet.
 
     Raises:
         SourceError: two files have the same document id, a source can't be listed, or a glob matches nothing.
@@ -54,16 +56,20 @@ def listed(sources: Sequence[Source], selection: Selection, ledger: str = "") ->
 
 
 def _list(source: Source, selection: Selection, ledger: str, listing: Listing) -> None:
-    path = os.fspath(source.path)
-    if not source.path.is_dir():
-        _Files(source, selection, listing).take(source.path.name, os.path.realpath(path))
+    path = source.path
+    if not is_url(path) and not os.path.isdir(path):
+        _Files(source, selection, listing).take(os.path.basename(path), os.path.realpath(path))
         return
-    walk = _Walk(source, selection, listing, ledger)
     try:
-        walk.take(path)
+        if is_url(path):
+            matched = list_objects(source, selection, ledger, listing)
+        else:
+            walk = _Walk(source, selection, listing, ledger)
+            walk.take(path)
+            matched = walk.matched
     except OSError as error:
-        raise SourceError(f"{one_line(path)} can't be listed: {error.strerror}") from error
-    if source.pattern and not walk.matched:
+        raise SourceError(f"{one_line(path)} can't be listed: {error.strerror or error}") from error
+    if source.pattern and not matched:
         hint = "; for a bracket in a name write [[]" if "[" in source.pattern else ""
         raise SourceError(f"no file matches {one_line(os.path.join(path, source.pattern))}{hint}")
 
@@ -86,7 +92,7 @@ class _Walk:
         self.listing = listing
         self.files = _Files(source, selection, listing)
         self.root = os.path.realpath(source.path)
-        self.ledger = os.path.realpath(ledger) if ledger else ""
+        self.ledger = os.path.realpath(ledger) if ledger and not is_url(ledger) else ""
         self.glob = Glob(source.pattern) if source.pattern else None
         self.matched = False
         """Whether there was something that the glob means, or that could not be seen."""
@@ -110,8 +116,8 @@ class _Walk:
             # Most files of most folders have nothing special about them, and there are very many.
             if plain(entry, name, place):
                 continue
-            if not _is_storable(place):
-                self._find(place, "failed", _NOT_UTF8)
+            if not is_storable(place):
+                self._find(place, "failed", NOT_UTF8)
                 continue
             if name.startswith("."):
                 self._find(place, "skipped", "hidden")
@@ -192,7 +198,7 @@ class _Walk:
         if self.glob is not None and not (folder or matches or self.glob.may_hold(below)):
             return
         self.matched |= matches or status == "failed"
-        doc_id = one_line(self.source.doc_id(below)) if reason == _NOT_UTF8 else self.source.doc_id(below)
+        doc_id = one_line(self.source.doc_id(below)) if reason == NOT_UTF8 else self.source.doc_id(below)
         if not self.selection.excludes(doc_id):
             self.listing.findings.append(Finding(doc_id, status, reason))
             if status == "failed":
@@ -206,17 +212,16 @@ def _entries(folder: str) -> list[os.DirEntry[str]]:
 
 
 class _Files:
-    """Puts the files of a source into a listing, each as an entry, a table or a finding."""
+    """Puts the files of a source that lie on disk into a listing."""
 
     def __init__(self, source: Source, selection: Selection, listing: Listing) -> None:
-        self.source = source
+        self.listed = ListedFiles(source, selection, listing)
         self.selection = selection
-        self.listing = listing
+        self.entries = listing.entries
         self.prefix = f"{source.name}/" if source.name else ""
-        self.wants_all = not (selection.include or selection.exclude)
         self.not_racy = time.time_ns() - _RACY_NS
         of = {suffix: format_of(f"a{suffix}", selection.format) for suffix in SUFFIXES}
-        self.formats = of if self.wants_all and not source.pattern else {}
+        self.formats = of if self.listed.wants_all and not source.pattern else {}
 
     def plain(self, entry: os.DirEntry[str], name: str, below: str) -> bool:
         """Take a file that has nothing special about it; whether it is one.
@@ -240,7 +245,7 @@ class _Files:
         if size > self.selection.max_document_bytes:
             return False
         stamp = f"{mtime_ns}-{status.st_ino}" if mtime_ns < self.not_racy else ""
-        self.listing.entries.append(Entry(self.prefix + below, entry.path, size, mtime_ns, stamp, how))
+        self.entries.append(Entry(self.prefix + below, entry.path, size, mtime_ns, stamp, how))
         return True
 
     def take(self, below: str, path: str, entry: os.DirEntry[str] | None = None) -> None:
@@ -251,48 +256,18 @@ class _Files:
             path: absolute, links resolved.
             entry: of the folder, where that is the file itself and no link to it.
         """
-        doc_id = self.prefix + below
-        if not _is_storable(doc_id):
-            self.listing.findings.append(Finding(one_line(doc_id), "failed", _NOT_UTF8))
-            return
-        suffix = suffix_of(below)
-        is_table = suffix in TABLE_SUFFIXES
-        if not self.wants_all and not self._wants(doc_id, is_table):
-            return
-        if suffix not in SUFFIXES and (finding := unread(doc_id, below)):
-            self.listing.findings.append(finding)
+        suffix = self.listed.wanted(below)
+        if suffix is None:
             return
         try:
             status = os.stat(path) if entry is None else entry.stat()
         except OSError as error:
-            self._fail(doc_id, f"can't be read: {error.strerror}")
+            self.listed.fail(below, f"can't be read: {error.strerror}")
             return
         if not stat.S_ISREG(status.st_mode):
             # Reading a pipe would wait for its writer for ever.
-            self._fail(doc_id, "not a regular file")
+            self.listed.fail(below, "not a regular file")
             return
-        size, mtime_ns = status.st_size, status.st_mtime_ns
+        mtime_ns = status.st_mtime_ns
         stamp = f"{mtime_ns}-{status.st_ino}" if mtime_ns < self.not_racy else ""
-        if is_table:
-            self.listing.tables.append(TableFile(doc_id, path, size, mtime_ns, stamp, self.source))
-        elif reason := self.selection.too_large(size):
-            self.listing.findings.append(Finding(doc_id, "failed", reason))
-        else:
-            how = format_of(doc_id, self.selection.format)
-            self.listing.entries.append(Entry(doc_id, path, size, mtime_ns, stamp, how))
-
-    def _wants(self, doc_id: str, is_table: bool) -> bool:
-        """Whether the globs let a file pass; a table that no glob names may still hold rows that one does."""
-        return not self.selection.excludes(doc_id) and (is_table or self.selection.wants(doc_id))
-
-    def _fail(self, doc_id: str, reason: str) -> None:
-        """Tell of a file of which it is not known what it holds; it may be a table."""
-        self.listing.findings.append(Finding(doc_id, "failed", reason))
-        self.listing.unseen.add(doc_id)
-
-
-def _is_storable(name: str) -> bool:
-    try:
-        return name.isascii() or bool(name.encode())
-    except UnicodeEncodeError:
-        return False
+        self.listed.add(below, suffix, path, status.st_size, mtime_ns, stamp)

@@ -9,7 +9,7 @@ from typing import IO, NamedTuple
 
 from chunkledger.documents import jsonl, parquet
 from chunkledger.documents.decoding import UndecodableError, decoded
-from chunkledger.documents.files import content, opened
+from chunkledger.documents.files import contents, opened
 from chunkledger.documents.rows import MOST_METADATA_BYTES, Place, Row, RowError, TableError
 from chunkledger.documents.sources import Entry
 from chunkledger.documents.tables import is_parquet, unforeseen
@@ -52,15 +52,15 @@ def documents_of(entries: Iterable[Entry], settings: Settings, longest: int) -> 
         if path:
             yield from _rows(path, list(group), settings, longest)
         else:
-            for entry in group:
-                yield _file(entry, settings, longest)
+            files = list(group)
+            found = contents(((entry.path, entry.size) for entry in files), longest)
+            for entry, raw in zip(files, found, strict=True):
+                yield _file(entry, raw, settings, longest)
 
 
-def _file(entry: Entry, settings: Settings, longest: int) -> Read:
-    try:
-        raw = content(entry.path, longest)
-    except OSError as error:
-        return _failed(entry, f"can't be read: {error.strerror}")
+def _file(entry: Entry, raw: bytes | OSError, settings: Settings, longest: int) -> Read:
+    if isinstance(raw, OSError):
+        return _failed(entry, f"can't be read: {raw.strerror}")
     if len(raw) > longest:
         return _failed(entry, f"has grown over the limit of {longest:,} bytes since the sources were listed")
     sha256 = hashlib.sha256(raw).hexdigest()

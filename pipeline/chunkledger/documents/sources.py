@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import NamedTuple
@@ -12,6 +12,7 @@ from typing import NamedTuple
 from chunkledger.documents.globs import MAGIC, may_begin
 from chunkledger.errors import SettingsError, SourceError
 from chunkledger.model import Finding, Format
+from chunkledger.remote.urls import is_url, place_of
 
 MAX_DOCUMENT_BYTES = 8 * 1024 * 1024
 """A larger document is a Finding unless the limit is raised."""
@@ -27,15 +28,15 @@ _NAMED = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*)=(.+)", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A folder or file to read.
+    """A folder or file to read, or what is below a URL.
 
     Attributes:
-        path: absolute.
+        path: absolute; or the URL, without a slash at its end.
         name: prefix of the ids of its documents, or "".
         pattern: which of the folder's files are meant, as in `**/*.md`; "" is all.
     """
 
-    path: Path
+    path: str
     name: str = ""
     pattern: str = ""
 
@@ -49,7 +50,7 @@ class Entry(NamedTuple):
 
     Attributes:
         doc_id: its id.
-        path: of the file, absolute, links resolved.
+        path: of the file, absolute, links resolved; or the URL of the object.
         size: in bytes; of a row, that of its text.
         mtime_ns: when the file was last changed.
         stamp: what tells, beside the size, whether the file is the one that was read before.
@@ -90,7 +91,7 @@ class TableFile:
 
     Attributes:
         doc_id: what the file's own id would be; findings about the table as a whole go by it.
-        path: absolute, links resolved.
+        path: absolute, links resolved; or its URL.
         size: in bytes.
         mtime_ns: when it was last changed.
         stamp: as that of an entry.
@@ -114,7 +115,7 @@ class Listing:
         tables: files whose rows are to be read, by id.
         findings: what is not read.
         unseen: ids of folders, links and tables of which it is not known what they hold now; a document that comes
-            from one of them, or from below it, can't be said to be gone.
+            from one of them, or from below it, can't be said to be gone. "" is above all of them.
     """
 
     entries: list[Entry] = field(default_factory=list)
@@ -171,16 +172,24 @@ class Selection:
 
 
 def source_of(argument: str) -> Source:
-    """The source that an argument names: a path, a glob, or NAME= before one of them.
+    """The source that an argument names: a path, a URL, a glob of either, or NAME= before one of them.
+
+    No store is asked yet. A name in a bucket is a glob where it holds `*` or `[`, whatever objects there are.
+
+    >>> source_of("kb=s3://bucket/docs/**/*.md")
+    Source(path='s3://bucket/docs', name='kb', pattern='**/*.md')
 
     Raises:
         SourceError: there is no such file or folder.
+        ObjectStoreError: the URL is none that can be opened.
     """
     named = _NAMED.fullmatch(argument)
     readings = [("", argument), *([(named[1], named[2])] if named else [])]
     for name, path in readings:
+        if is_url(path):
+            return _of_url(path, name)
         if os.path.exists(path):
-            return Source(Path(path).absolute(), name)
+            return Source(str(Path(path).absolute()), name)
     # The name first: as a glob of its own, `docs=*.md` would be one for files that are called so.
     for name, path in reversed(readings):
         if MAGIC.search(path) and (found := _globbed(path, name)):
@@ -194,7 +203,14 @@ def _globbed(path: str, name: str) -> Source | None:
     parts = path.split("/")
     first = next(place for place, part in enumerate(parts) if MAGIC.search(part))
     folder = "/".join(parts[:first]) or ("/" if path.startswith("/") else ".")
-    return Source(Path(folder).absolute(), name, "/".join(parts[first:])) if os.path.isdir(folder) else None
+    return Source(str(Path(folder).absolute()), name, "/".join(parts[first:])) if os.path.isdir(folder) else None
+
+
+def _of_url(url: str, name: str) -> Source:
+    place = place_of(url)
+    parts = place.path.split("/")
+    first = next((number for number, part in enumerate(parts) if MAGIC.search(part)), len(parts))
+    return Source(replace(place, path="/".join(parts[:first])).url, name, "/".join(parts[first:]))
 
 
 def one_line(value: str) -> str:

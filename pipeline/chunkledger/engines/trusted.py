@@ -8,7 +8,7 @@ from chunkledger.counting.counter import Engine
 from chunkledger.counting.self_test import disagreements
 from chunkledger.engines.units import PartInfo, first_mismatch
 from chunkledger.errors import LedgerError
-from chunkledger.store.files import remove_files
+from chunkledger.store.lock import Held
 
 
 class Trusted:
@@ -20,18 +20,18 @@ class Trusted:
     """
 
     def __init__(
-        self, root: str, encodings: Iterable[str], ask: Callable[[str], Sequence[str]] = disagreements
+        self, held: Held, encodings: Iterable[str], ask: Callable[[str], Sequence[str]] = disagreements
     ) -> None:
         """Nothing is asked until something is to be counted.
 
         Args:
-            root: of the ledger that the parts are written to.
+            held: the lock of the ledger that the parts are written to.
             encodings: what is counted in.
             ask: tells what the self-test of an encoding finds wrong.
         """
         self.engine: Engine = "toktok"
         self.notices: list[str] = []
-        self._root = root
+        self._held = held
         self._untested = list(encodings)
         self._ask = ask
 
@@ -69,4 +69,4 @@ class Trusted:
         self.notices.append(f"toktok disagrees with tiktoken, so this run counts with tiktoken alone: {why}")
 
     def _remove(self, parts: Sequence[PartInfo]) -> None:
-        remove_files(self._root, [part.name for part in parts if part.name])
+        self._held.remove([part.name for part in parts if part.name])

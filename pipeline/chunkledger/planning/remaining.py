@@ -39,7 +39,7 @@ def remaining(
         ledger: the documents that were in the ledger, as `DOCUMENTS_SCHEMA`.
         well: ids of those that are there, and were made or are unchanged.
         seen: document id -> `skipped` or `failed`, for the others that were seen.
-        unseen: ids of folders, links and tables of which it is not known what they hold.
+        unseen: ids of folders, links and tables of which it is not known what they hold; "" is above all of them.
         selection: what is wanted; the rest is gone, whether it was seen or not.
     """
     others = ledger.filter(pc.invert(pc.is_in(ledger.column("doc_id"), well)))
@@ -50,8 +50,10 @@ def remaining(
         status = seen.get(doc_id)
         if status == "failed":
             failed.append(doc_id)
-        elif status is None and selection.wants(doc_id, origin) and (place := _unseen_place(origin, unseen)):
-            kept[doc_id] = f"{place} failed, so this document was not seen; it keeps its chunks"
+        elif (
+            status is None and selection.wants(doc_id, origin) and (place := _unseen_place(origin, unseen)) is not None
+        ):
+            kept[doc_id] = f"{place or 'its source'} failed, so this document was not seen; it keeps its chunks"
         else:
             gone.append(doc_id)
     return Remaining(tuple(failed), kept, tuple(gone))
@@ -61,6 +63,8 @@ def _unseen_place(origin: str, unseen: Collection[str]) -> str | None:
     """The place that was not seen and that the file of this id is, or lies below; None where it was seen."""
     if not unseen:
         return None
+    if "" in unseen:
+        return ""
     parts = origin.split("/")
     places = ("/".join(parts[:count]) for count in range(1, len(parts) + 1))
     return next((place for place in places if place in unseen), None)

@@ -18,6 +18,7 @@ from chunkledger.documents.tables import is_parquet
 from chunkledger.proposals import text_encodings
 from chunkledger.proposals.clutter import Clutter, clutter
 from chunkledger.proposals.text_encodings import proposed_encoding
+from chunkledger.remote.urls import is_url
 
 MOST_TEXTS, MOST_TABLES = 2000, 500
 """Files that are opened; of more, these many spread over all of them."""
@@ -79,7 +80,7 @@ def survey(source: Source, without: Path | None = None) -> Survey:
         SourceError: it can't be listed.
     """
     found = listed([source], Selection(max_document_bytes=MOST_DOCUMENT_BYTES))
-    if without is not None:
+    if without is not None and not is_url(source.path):
         _forget(found, source, without)
     tangled = _clutter(found, source)
     globs = tuple(pattern for each in tangled if each.is_sure for pattern in each.globs)

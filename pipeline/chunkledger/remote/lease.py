@@ -131,6 +131,15 @@ class Lease:
             return self._taken
         return self._taken or time.monotonic() - self._renewed_at >= self._seconds
 
+    def is_held(self) -> bool:
+        """Whether the lease is this one's, by the store's own word: a machine that slept does not know how long.
+
+        Raises:
+            OSError: the store can't be read.
+        """
+        lock = None if self.lost else self._lock()
+        return lock is not None and lock.holder is not None and lock.run == self._run
+
     def held_by(self) -> Holder | None:
         """Who holds the lease, this one included; None where nobody does. Whether it is overdue is not looked at.
 

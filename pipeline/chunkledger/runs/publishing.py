@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -24,9 +23,10 @@ from chunkledger.store.changes import NO_RENAMES, ChangeCounts, Renames, total
 from chunkledger.store.changes_files import written_changes
 from chunkledger.store.commit import RunFiles, commit
 from chunkledger.store.documents_table import documents_content
-from chunkledger.store.files import place_of, remove_files, settle, write_file
+from chunkledger.store.files import place_of, settle, write_file
 from chunkledger.store.layout import CHANGES, DOCUMENTS, RUNS, documents_name, run_name
 from chunkledger.store.ledger import Ledger
+from chunkledger.store.lock import Held
 from chunkledger.store.merging import PartRange, in_document_order
 from chunkledger.store.parts import records_in, records_of_documents
 from chunkledger.store.run_report import Run, run_report
@@ -65,10 +65,7 @@ class Told:
         """The report as JSON; the arguments are those of `run_report`."""
         return run_report(
             run=number,
-            sources=[
-                {"name": source.name, "path": os.fspath(source.path), "pattern": source.pattern}
-                for source in self.sources
-            ],
+            sources=[{"name": source.name, "path": source.path, "pattern": source.pattern} for source in self.sources],
             selection=as_written(self.selection),
             settings=self.settings.as_dict(),
             versions=versions(),
@@ -141,7 +138,7 @@ def _renames(made: Made, looked: Looked, before: Ledger) -> Renames:
 
 
 def publish(
-    root: str,
+    held: Held,
     table: DeltaTable | None,
     run: Run,
     made: Made,
@@ -152,7 +149,7 @@ def publish(
     """Write down what the run saw and did, and make all of it visible at once.
 
     Args:
-        root: of the ledger.
+        held: the lock of the ledger.
         table: as it was when the run started.
         run: what it did.
         made: what it made.
@@ -161,10 +158,11 @@ def publish(
         seconds: CPU time by station.
 
     Raises:
-        LedgerError: another run was published meanwhile, or the log can't be written.
+        LedgerError: another run was published meanwhile, the lock is lost, or the log can't be written.
         OSError: a file can't be written.
     """
-    remove_files(root, unused(made))
+    root = held.root
+    held.remove(unused(made))
     documents = documents_content(made.documents)
     report = told.report(
         run.number,
@@ -180,5 +178,6 @@ def publish(
     write_file(root, files.report, report)
     # All of it must be there for good before anything says that it is.
     settle(root, ["", DOCUMENTS, CHANGES, RUNS])
+    held.check()
     commit(root, table, made.added, made.removed, files, schema_of(told.settings.further_encodings))
     settle(root, ["_delta_log"])

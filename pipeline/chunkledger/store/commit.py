@@ -26,6 +26,9 @@ from deltalake.transaction import AddAction, RemoveAction, create_table_with_add
 
 from chunkledger.errors import LedgerError
 from chunkledger.records.schema import SCHEMA
+from chunkledger.remote.failures import reason
+from chunkledger.remote.urls import is_url, storage_options
+from chunkledger.store.files import names_in
 
 TRANSACTION = "ingest"
 """Name of the application transaction whose version is the run's number."""
@@ -42,6 +45,10 @@ _CONFIGURATION: dict[str, str | None] = {
     # Runs are listed from the log, so it is kept; one small file a night.
     "delta.enableExpiredLogCleanup": "false",
     "delta.enableDeletionVectors": "false",
+}
+_CONFIGURATION_AT_URL: dict[str, str | None] = {
+    # Opening a table asks for each commit since the last checkpoint, by default up to 100 of them.
+    "delta.checkpointInterval": "10",
 }
 
 
@@ -88,12 +95,14 @@ def opened(root: str, version: int | None = None) -> DeltaTable | None:
     """The table at this root; None where there is none yet.
 
     Args:
-        root: of the ledger.
+        root: of the ledger; its folder, or its URL.
         version: of the table; None is the last one.
 
     Raises:
         LedgerError: there is something else, or it can't be read.
     """
+    if is_url(root):
+        return _opened_at_url(root, version)
     if found := _UNUSABLE.search(os.path.abspath(root)):
         raise LedgerError(
             f"{root!r}: a ledger's path can't hold {found[0]!r} (Delta Lake can't); choose another folder"
@@ -109,8 +118,36 @@ def opened(root: str, version: int | None = None) -> DeltaTable | None:
         return None
     except (DeltaError, OSError) as error:
         # What follows the first line is a trace of the library's own frames.
-        reason = str(error).partition("\n")[0]
-        raise LedgerError(f"{root} can't be read as a ledger: {reason}; is its _delta_log damaged?") from error
+        said = str(error).partition("\n")[0]
+        raise LedgerError(f"{root} can't be read as a ledger: {said}; is its _delta_log damaged?") from error
+
+
+def _opened_at_url(root: str, version: int | None) -> DeltaTable | None:
+    try:
+        # The store says by itself that it can't be reached, or that there is no such bucket.
+        if next(names_in(root, "_delta_log"), None) is None:
+            return None
+        return DeltaTable(root, version, storage_options=storage_options(root))
+    except TableNotFoundError:
+        return None
+    except DeltaError as error:
+        said = f"{reason(error)}; is its _delta_log damaged?"
+    except OSError as error:
+        said = error.strerror or reason(error)
+    # Not from the error, which may hold the request that was signed.
+    raise LedgerError(f"{root} can't be read as a ledger: {said}")
+
+
+@contextmanager
+def _read(table: DeltaTable) -> Iterator[None]:
+    """What deltalake raises when it reads on in a log, as one line without credentials."""
+    try:
+        yield
+    except (DeltaError, OSError) as error:
+        said = reason(error)
+    else:
+        return
+    raise LedgerError(f"{table.table_uri}: the log can't be read: {said}")
 
 
 def last_run(table: DeltaTable | None) -> int:
@@ -121,7 +158,8 @@ def last_run(table: DeltaTable | None) -> int:
     """
     if table is None:
         return 0
-    run = table.transaction_version(TRANSACTION)
+    with _read(table):
+        run = table.transaction_version(TRANSACTION)
     if run is None:
         raise LedgerError(f"{table.table_uri} is a Delta table, but no ledger; give another folder")
     return int(run)
@@ -148,15 +186,17 @@ def published(table: DeltaTable) -> Iterator[Published]:
     Raises:
         LedgerError: the table was not written by this package.
     """
-    last_run(table)
     seen: set[int] = set()
     for limit in (_RECENT, None):
-        entries = table.history(limit)
+        with _read(table):
+            entries = table.history(limit)
         for entry in entries:
             files = RunFiles.from_json(entry.get(METADATA_KEY, ""))
             if files and files.run not in seen:
                 seen.add(files.run)
                 yield Published(files, int(entry["version"]), int(entry["timestamp"]))
+        if not seen:
+            last_run(table)
         if limit is None or len(entries) < limit:
             return
 
@@ -173,6 +213,16 @@ def run_files(table: DeltaTable) -> RunFiles:
     if found is None:
         raise LedgerError(f"{table.table_uri} has no run {run} in its log")
     return found
+
+
+def added_parts(table: DeltaTable) -> pa.Table:
+    """The parts of the table's version, as deltalake describes them.
+
+    Raises:
+        LedgerError: the log can't be read.
+    """
+    with _read(table):
+        return pa.table(table.get_add_actions(flatten=True))
 
 
 def commit(
@@ -204,12 +254,17 @@ def commit(
     try:
         with _interruptible():
             _write(root, table, [_add_action(part) for part in added], removed, properties, Schema.from_arrow(schema))
-    except CommitFailedError as error:
-        raise LedgerError(_OVERTAKEN.format(root)) from error
     except (DeltaError, OSError) as error:
-        if table is None and _has_commits(root):
-            raise LedgerError(_OVERTAKEN.format(root)) from error
-        raise LedgerError(f"{root}: the run could not be published: {error}") from error
+        # Of two first runs the second finds a table where there was none.
+        is_overtaken = isinstance(error, CommitFailedError) or (table is None and _has_commits(root))
+        said = _OVERTAKEN.format(root) if is_overtaken else f"{root}: the run could not be published: {reason(error)}"
+    else:
+        return
+    # A store's answer may be lost on its way, and what comes behind the commit, a checkpoint, may fail.
+    if _is_published(root, files):
+        return
+    # Not from the error, which may hold the request that was signed.
+    raise LedgerError(said)
 
 
 def _write(
@@ -227,7 +282,8 @@ def _write(
             [*added],
             mode="error",
             name="chunkledger",
-            configuration=_CONFIGURATION,
+            configuration=_CONFIGURATION | (_CONFIGURATION_AT_URL if is_url(root) else {}),
+            storage_options=storage_options(root) if is_url(root) else None,
             commit_properties=properties,
         )
     elif schema.to_json() != table.schema().to_json():
@@ -238,8 +294,20 @@ def _write(
         table.create_write_transaction(actions, mode="append", schema=schema, commit_properties=properties)
 
 
+def _is_published(root: str, files: RunFiles) -> bool:
+    """Whether the log names these files, whose names hold hashes, so that they are no other run's."""
+    try:
+        table = opened(root)
+        return table is not None and any(each.files == files for each in published(table))
+    except LedgerError:
+        return False
+
+
 def _has_commits(root: str) -> bool:
-    return any(Path(root, "_delta_log").glob("*.json"))
+    try:
+        return any(name.endswith(".json") for name in names_in(root, "_delta_log"))
+    except OSError:  # what it can't be published for is told
+        return False
 
 
 def only_ends_the_process(handler: Handler) -> Handler:

@@ -1,14 +1,23 @@
-"""Files below a ledger's root: written whole or not at all, read, listed, removed."""
+"""Files below a ledger's root, or objects below its URL: written whole or not at all, read, listed, removed."""
 
 from __future__ import annotations
 
+import io
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import IO
+
+from chunkledger.remote.listing import ObjectInfo
+from chunkledger.remote.opened import object_at, store_at
+from chunkledger.remote.urls import is_url
 
 WAITING = ".tmp"
 """How the names of files end that are being written; they begin with a dot."""
+
+_WHOLE_BYTES = 4 * 1024 * 1024
+"""An object up to this size is read at once, by one request instead of several."""
 
 
 def write_file(root: str, name: str, content: bytes) -> None:
@@ -19,6 +28,9 @@ def write_file(root: str, name: str, content: bytes) -> None:
     Raises:
         OSError: it can't be written; nothing is left of it.
     """
+    if is_url(root):
+        store_at(root).write(name, content)
+        return
     path = Path(root, name)
     path.parent.mkdir(parents=True, exist_ok=True)
     waiting = path.with_name(f".{path.name}.{os.getpid()}{WAITING}")
@@ -40,22 +52,45 @@ def read_file(root: str, name: str) -> bytes:
     Raises:
         OSError: it is not there, or can't be read.
     """
-    return Path(root, name).read_bytes()
+    return store_at(root).read(name) if is_url(root) else Path(root, name).read_bytes()
 
 
 def is_there(root: str, name: str) -> bool:
     """Whether there is a file of this name below the root."""
+    if is_url(root):
+        return store_at(root).info(name) is not None
     return os.path.exists(os.path.join(root, name))
 
 
+def size_of(root: str, name: str) -> int | None:
+    """Bytes of the file of this name below the root; None where there is none."""
+    if is_url(root):
+        info = store_at(root).info(name)
+        return None if info is None else info.size
+    try:
+        return os.path.getsize(os.path.join(root, name))
+    except FileNotFoundError:
+        return None
+
+
 def place_of(root: str, name: str) -> str:
-    """Where a file below the root is, as `source_at` and people take it."""
-    return os.path.join(root, name)
+    """Where a file below the root is, as `source_at` and people take it: its path, or its URL."""
+    return store_at(root).where(name) if is_url(root) else os.path.join(root, name)
 
 
-def source_at(place: str) -> str:
-    """What pyarrow reads a file at this place from."""
-    return place
+def source_at(place: str) -> str | IO[bytes]:
+    """What pyarrow reads a file at this place from.
+
+    Raises:
+        OSError: an object is not there, or can't be read.
+    """
+    if not is_url(place):
+        return place
+    store, name = object_at(place)
+    info = store.info(name)
+    if info is not None and info.size <= _WHOLE_BYTES:
+        return io.BytesIO(store.read(name))
+    return store.open(name)
 
 
 def names_in(root: str, folder: str = "") -> Iterator[str]:
@@ -65,6 +100,12 @@ def names_in(root: str, folder: str = "") -> Iterator[str]:
         root: of the ledger.
         folder: below it; "" is the root itself.
     """
+    if is_url(root):
+        infos = store_at(root).infos(folder)
+        names = sorted(info.name for info in infos if isinstance(info, ObjectInfo))
+        start = len(folder) + 1 if folder else 0
+        yield from (name for name in names if "/" not in name[start:])
+        return
     try:
         found = sorted(entry.name for entry in os.scandir(os.path.join(root, folder)) if entry.is_file())
     except FileNotFoundError:
@@ -78,6 +119,9 @@ def remove_files(root: str, names: Iterable[str]) -> None:
     Raises:
         OSError: one can't be removed.
     """
+    if is_url(root):
+        store_at(root).remove(names)
+        return
     for name in names:
         with suppress(FileNotFoundError):
             os.unlink(os.path.join(root, name))
@@ -86,11 +130,13 @@ def remove_files(root: str, names: Iterable[str]) -> None:
 def settle(root: str, folders: Iterable[str]) -> None:
     """Have the system write down that the files in these folders below the root are there.
 
-    A file's content is written down with it; its name is only when its folder is.
+    A file's content is written down with it; its name is only when its folder is. A store has done so when it answers.
 
     Raises:
         OSError: the system can't.
     """
+    if is_url(root):
+        return
     for folder in folders:
         path = os.path.join(root, folder)
         if os.path.isdir(path) and hasattr(os, "O_DIRECTORY"):

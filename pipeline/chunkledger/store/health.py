@@ -11,9 +11,11 @@ from typing import Literal
 import pyarrow as pa
 
 from chunkledger.errors import ChunkledgerError, LedgerError
+from chunkledger.remote.opened import absolute
+from chunkledger.remote.urls import is_url
 from chunkledger.store.commit import opened, published
 from chunkledger.store.cursors import cursors
-from chunkledger.store.files import is_there, remove_files, write_file
+from chunkledger.store.files import is_there, remove_files, size_of, write_file
 from chunkledger.store.ledger import Ledger, open_ledger
 from chunkledger.store.lock import LockedError, leftovers, locked
 
@@ -77,11 +79,10 @@ def _table(ledger: Ledger) -> Iterator[Check]:
 
 
 def _wrong(root: str, name: str, size: int) -> str:
-    if not is_there(root, name):
+    now = size_of(root, name)
+    if now is None:
         return "is gone"
-    if (now := os.path.getsize(os.path.join(root, name))) != size:
-        return f"has {now:,} bytes, and had {size:,}"
-    return ""
+    return f"has {now:,} bytes, and had {size:,}" if now != size else ""
 
 
 def _feed(ledger: Ledger) -> Iterator[Check]:
@@ -106,10 +107,10 @@ def _has_changes(root: str, names: tuple[str, ...]) -> bool:
 
 
 def _lock(root: str, ledger: Ledger | None) -> Iterator[Check]:
-    if not os.path.isdir(root):
+    if not is_url(root) and not os.path.isdir(root):
         return
     try:
-        with locked(root) as before:
+        with locked(root) as held:
             left = leftovers(root, ledger.run if ledger else 0)
     except LockedError as error:
         yield Check("lock", "look", str(error).partition("; --wait")[0])
@@ -117,16 +118,17 @@ def _lock(root: str, ledger: Ledger | None) -> Iterator[Check]:
     except OSError as error:
         yield Check("lock", "bad", f"can't be made: {error.strerror or error}")
         return
-    if before or left:
-        ended = f"the last run ({before}) did not come to its end" if before else "a run did not come to its end"
+    if held.before or left:
+        who = f"the last run ({held.before})" if held.before else "a run"
+        ended = f"{who} did not come to its end"
         yield Check("lock", "look", f"free; {ended}; the next one removes {len(left):,} files that it left")
     else:
         yield Check("lock", "ok", "free")
 
 
 def _disk(root: str, ledger: Ledger | None) -> Iterator[Check]:
-    folder = os.path.abspath(root)
-    while not os.path.isdir(folder):
+    folder = absolute(root)
+    while not is_url(root) and not os.path.isdir(folder):
         folder = os.path.dirname(folder)
     try:
         # In the folder itself and not below it, so that nothing is made that was not there.
@@ -134,6 +136,9 @@ def _disk(root: str, ledger: Ledger | None) -> Iterator[Check]:
         remove_files(folder, [_PROBE])
     except OSError as error:
         yield Check("disk", "bad", f"{folder} can't be written: {error.strerror or error}")
+        return
+    if is_url(root):
+        yield Check("disk", "ok", f"{folder} can be written")
         return
     free = shutil.disk_usage(folder).free
     sizes = pa.table(ledger.table.get_add_actions(flatten=True)).column("size_bytes").to_pylist() if ledger else []

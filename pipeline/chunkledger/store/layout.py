@@ -9,6 +9,7 @@ DOCUMENTS, CHANGES, RUNS, CURSORS = "_documents", "_changes", "_runs", "_cursors
 RUNNING = "_running.json"
 """What the run that holds the lock says of itself; one that was killed leaves it behind."""
 LOCK = "_lock"
+"""The lock's file; in a store it is an object, `_lock.json`."""
 _HASH_LENGTH = 16
 _PART = re.compile(r"part-(\d{5,})-\d{5,}-[0-9a-f]{16}\.parquet")
 _OF_RUN = re.compile(r"[^/]+/(\d{5,})-[0-9a-f]{16}\.(?:parquet|json)")

@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -14,9 +15,11 @@ from deltalake import DeltaTable
 
 from chunkledger.errors import LedgerError, SettingsError
 from chunkledger.records.schema import schema_of
+from chunkledger.remote.opened import absolute, normal
+from chunkledger.remote.urls import is_url
 from chunkledger.settings import Settings
 from chunkledger.store.changes import changes_schema
-from chunkledger.store.commit import RunFiles, last_run, opened, published, run_files
+from chunkledger.store.commit import RunFiles, added_parts, last_run, opened, published, run_files
 from chunkledger.store.files import is_there, place_of, read_file, source_at
 from chunkledger.store.merging import PartRange, in_document_order
 from chunkledger.store.parts import Role, readable, records_in
@@ -32,29 +35,31 @@ _REPORT_KEYS = ("sources", "selection", "settings", "versions", "schema_version"
 """Keys of a run's report that readers rely on."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Ledger:
     """A ledger as its last published run left it.
 
     Attributes:
-        root: folder of the Delta table, absolute.
+        root: folder of the Delta table, absolute; or its URL.
         table: the version that is read, whatever is published later.
+
+    What the log says of that version is asked once: in a store each look at it takes some requests.
     """
 
     root: str
     table: DeltaTable
 
-    @property
+    @cached_property
     def run(self) -> int:
         """Number of the run that is read."""
         return last_run(self.table)
 
-    @property
+    @cached_property
     def files(self) -> RunFiles:
         """What the commit of the run names besides its parts."""
         return run_files(self.table)
 
-    @property
+    @cached_property
     def schema(self) -> pa.Schema:
         """Columns of the records: those of `SCHEMA`, and of each further encoding."""
         return schema_of(self.settings().further_encodings)
@@ -101,8 +106,27 @@ class Ledger:
         paths = self.part_paths()
         if not paths:
             return pl.DataFrame(self.chunks()).lazy()
-        every = pl.scan_parquet(paths, glob=False)
+        # Not by a reader of its own in a store: what that says when it fails may hold credentials.
+        every = self._streamed() if is_url(self.root) else pl.scan_parquet(paths, glob=False)
         return every if role == "all" else every.filter(pl.col("role") == role)
+
+    def _streamed(self) -> pl.LazyFrame:
+        """All records as a LazyFrame that reads the columns and rows that are asked for, through pyarrow."""
+        import polars as pl
+        from polars.io.plugins import register_io_source
+
+        def read(
+            columns: list[str] | None, predicate: pl.Expr | None, rows: int | None, batch_rows: int | None
+        ) -> Iterator[pl.DataFrame]:
+            left = rows
+            for records in self.iter_tables(columns, role="all"):
+                frame = pl.DataFrame(records.slice(0, left))
+                left = None if left is None else left - len(frame)
+                yield frame if predicate is None else frame.filter(predicate)
+                if left == 0:
+                    return
+
+        return register_io_source(read, schema=pl.DataFrame(self.schema.empty_table()).schema)
 
     def feed(self, since: int, *, role: Role = "chunk") -> pa.Table:
         """What became of chunks since a run: the columns of a record, and before them three more.
@@ -161,7 +185,7 @@ class Ledger:
     def parts(self) -> list[PartRange]:
         """The same, with the ids that each holds."""
         # Delta's URIs are percent-encoded where the folder's name is not plain ASCII; the parts' own names always are.
-        actions = pa.table(self.table.get_add_actions(flatten=True))
+        actions = added_parts(self.table)
         names = [os.path.basename(path) for path in actions.column("path").to_pylist()]
         ranges = zip(names, *(_column(actions, f"{end}.doc_id") for end in ("min", "max")), strict=True)
         parts = [PartRange(place_of(self.root, name), first or "", last or _LAST) for name, first, last in ranges]
@@ -177,16 +201,16 @@ def _column(table: pa.Table, name: str) -> list[Any]:
 
 
 def open_ledger(path: str | os.PathLike[str], run: int | None = None) -> Ledger:
-    """Open the ledger in this folder.
+    """Open the ledger in this folder, or below this URL of an object store.
 
     Args:
-        path: the folder.
+        path: the folder or URL.
         run: number of the run to read, as long as its files are there; None is the last one.
 
     Raises:
         LedgerError: there is none, or no such run, or it can't be read.
     """
-    root = os.fspath(path)
+    root = normal(path)
     table = opened(root)
     if table is None:
         raise LedgerError(f"no ledger in {root}; `chunkledger ingest SOURCE --out {root}` makes one")
@@ -198,4 +222,4 @@ def open_ledger(path: str | os.PathLike[str], run: int | None = None) -> Ledger:
             raise LedgerError(f"the files of run {run} are gone; vacuum removes those of old runs")
         table = opened(root, found.version)
     assert table is not None  # noqa: S101 (a version that the log names is there)
-    return Ledger(os.path.abspath(root), table)
+    return Ledger(absolute(root), table)
