@@ -38,6 +38,7 @@ Handler = TypeVar("Handler", bound=Callable[[int, FrameType | None], object])
 _ENDING: set[object] = set()
 _UNUSABLE = re.compile(r"[#?\x00-\x1f\x7f\ud800-\udfff]|%[0-9A-Fa-f]{2}" + (r"|\\" if os.sep == "/" else ""))
 """What a ledger's path can't hold: deltalake takes it for a URI, and writes or reads in another place."""
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _CONFIGURATION: dict[str, str | None] = {
     # Runs are listed from the log, so it is kept; one small file a night.
     "delta.enableExpiredLogCleanup": "false",
@@ -111,6 +112,11 @@ def opened(root: str, version: int | None = None) -> DeltaTable | None:
         # What follows the first line is a trace of the library's own frames.
         reason = str(error).partition("\n")[0]
         raise LedgerError(f"{root} can't be read as a ledger: {reason}; is its _delta_log damaged?") from error
+
+
+def next_entry(table: DeltaTable | None) -> str:
+    """Name, below the root, of the entry of the log that a commit on this table makes."""
+    return f"_delta_log/{0 if table is None else table.version() + 1:020}.json"
 
 
 def last_run(table: DeltaTable | None) -> int:
@@ -209,7 +215,13 @@ def commit(
     except (DeltaError, OSError) as error:
         if table is None and _has_commits(root):
             raise LedgerError(_OVERTAKEN.format(root)) from error
-        raise LedgerError(f"{root}: the run could not be published: {error}") from error
+        raise LedgerError(f"{root}: the run could not be published: {_on_one_line(error)}") from error
+
+
+def _on_one_line(error: Exception) -> str:
+    """What the library says of an error: it paints a tree of causes, in colour, for a terminal."""
+    lines = (line.strip(" \u21b3") for line in _COLOUR.sub("", str(error)).splitlines())
+    return ": ".join(line for line in lines if line)
 
 
 def _write(
