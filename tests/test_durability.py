@@ -1,4 +1,4 @@
-"""What says that a run is done is written after all that it says, down to the disk, and what nobody names is removed."""
+"""What says that a run is done is written after all that it says, on the disk too, and what nobody names is removed."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ def _check(run: Stopped, number: str, template: Path, after: Path) -> None:
 
 @pytest.mark.parametrize("number", SIGNALS)
 def test_ingest_that_is_interrupted_at_any_step(docs: Path, number: str) -> None:
-    """The exit code and one line say what happened, the table is as it was, a report tells why, nothing else is left."""
+    """Exit code and one line say what happened, the table is as it was, a report tells why, nothing else is left."""
     arguments = ["ingest", str(docs), "--out", LEDGER, "--max-tokens", "120", "--jobs", "0"]
     undisturbed, *runs = _interrupted(docs, arguments, number)
     assert (undisturbed.code, len(runs)) == (0, len(undisturbed.steps))
