@@ -127,20 +127,21 @@ def remove_files(root: str, names: Iterable[str]) -> None:
             os.unlink(os.path.join(root, name))
 
 
-def settle(root: str, folders: Iterable[str]) -> None:
+def settle(root: str, names: Iterable[str]) -> None:
     """Have the system write down that the files in these folders below the root are there.
 
-    A file's content is written down with it; its name is only when its folder is. A store has done so when it answers.
+    `write_file` has the content written down; a name is only when its folder is. What a library wrote is neither, and
+    such a file may be named itself. A store has done all of it when it answers.
 
     Raises:
         OSError: the system can't.
     """
     if is_url(root):
         return
-    for folder in folders:
-        path = os.path.join(root, folder)
-        if os.path.isdir(path) and hasattr(os, "O_DIRECTORY"):
-            number = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    for name in names:
+        path = os.path.join(root, name)
+        if os.path.exists(path) and hasattr(os, "O_DIRECTORY"):  # elsewhere folders can't be opened
+            number = os.open(path, os.O_RDONLY)
             try:
                 os.fsync(number)
             finally:
