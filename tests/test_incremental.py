@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pyarrow as pa
@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from chunkledger import LedgerError, Run, Settings, SettingsError, ingest, open_ledger, plan_ingest
-from chunkledger.documents import hashes, reading, tables
+from chunkledger.documents import files, tables
 from chunkledger.documents.sources import Selection
 from chunkledger.engines import units
 from chunkledger.planning import anew, placement
@@ -45,15 +45,13 @@ def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Names of the files that are read from now on, in order."""
     found: list[str] = []
 
-    def spy(right: Callable[[str, int], bytes]) -> Callable[[str, int], bytes]:
-        def content(path: str, most: int) -> bytes:
-            found.append(Path(path).name)
-            return right(path, most)
+    right = files.content
 
-        return content
+    def content(path: str, most: int) -> bytes:
+        found.append(Path(path).name)
+        return right(path, most)
 
-    monkeypatch.setattr(reading, "content", spy(reading.content))
-    monkeypatch.setattr(hashes, "content", spy(hashes.content))
+    monkeypatch.setattr(files, "content", content)
     return found
 
 

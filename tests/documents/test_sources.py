@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from chunkledger.documents.entries import Listing
 from chunkledger.documents.formats import format_of
 from chunkledger.documents.listing import listed
-from chunkledger.documents.sources import Listing, Selection, one_line, source_of
+from chunkledger.documents.sources import Selection, one_line, source_of
 from chunkledger.errors import SettingsError, SourceError
 from ledgers import write
 

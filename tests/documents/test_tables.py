@@ -21,10 +21,11 @@ from hypothesis import strategies as st
 from chunkledger import Settings
 from chunkledger.documents import tables
 from chunkledger.documents.arrow_values import decoded_size
+from chunkledger.documents.entries import Listing
 from chunkledger.documents.listing import listed
 from chunkledger.documents.parquet_file import batches, opened_table
 from chunkledger.documents.reading import Read, documents_of
-from chunkledger.documents.sources import Listing, Selection, source_of
+from chunkledger.documents.sources import Selection, source_of
 from chunkledger.documents.tables import rows_in, with_rows
 from chunkledger.engines.units import planned_units
 from chunkledger.model import Finding

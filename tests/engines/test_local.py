@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from chunkledger import Settings
+from chunkledger.documents.entries import Entries
 from chunkledger.documents.listing import listed
 from chunkledger.documents.sources import Entry, Selection, source_of
 from chunkledger.engines import local
@@ -23,11 +24,13 @@ NAMES = [f"d{number:02}.md" for number in range(20)]
 
 def _entries(folder: Path, names: list[str]) -> list[Entry]:
     source = write(folder / "docs", {name: sections(2) for name in names})
-    return listed([source_of(str(source))], Selection()).entries
+    return list(listed([source_of(str(source))], Selection()).entries)
 
 
 def _units(folder: Path) -> list[Unit]:
-    return [Unit(1, number, (entry,)) for number, entry in enumerate(_entries(folder, ["a.md", "b.md", "c.md"]))]
+    return [
+        Unit(1, number, Entries([entry])) for number, entry in enumerate(_entries(folder, ["a.md", "b.md", "c.md"]))
+    ]
 
 
 def _run(units: list[Unit], out: Path, jobs: int) -> list[PartInfo]:
@@ -71,7 +74,7 @@ def test_document_that_kills_its_process_is_found(tmp_path: Path, place: int) ->
     """Its unit is divided until it stands alone; it becomes a finding and everything else is done."""
     entries = _entries(tmp_path, NAMES)
     entries[place] = entries[place]._replace(doc_id=Deadly(entries[place].doc_id))
-    parts = _run([Unit(1, 0, tuple(entries))], tmp_path / "out", 2)
+    parts = _run([Unit(1, 0, Entries(entries))], tmp_path / "out", 2)
     findings = [finding for part in parts for finding in part.findings]
     reason = "could not be split: its process was killed, as by lack of memory"
     assert [(finding.doc_id, finding.status, finding.reason) for finding in findings] == [
@@ -86,7 +89,7 @@ def test_document_that_kills_its_process_is_found(tmp_path: Path, place: int) ->
 def test_process_that_dies_once_costs_nothing(tmp_path: Path) -> None:
     """A process may die of something else, as when memory runs out; its document is tried again."""
     entry = _entries(tmp_path, ["a.md"])[0]._replace(doc_id=DeadlyOnce(tmp_path / "died"))
-    [part] = _run([Unit(1, 0, (entry,))], tmp_path / "out", 1)
+    [part] = _run([Unit(1, 0, Entries([entry]))], tmp_path / "out", 1)
     assert (part.findings, part.rows > 0) == ((), True)
     assert (tmp_path / "died").exists()
 
@@ -96,7 +99,7 @@ def test_document_that_takes_for_ever_is_found(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr(local, "_SECONDS", 5.0)
     entries = _entries(tmp_path, ["a.md", "b.md"])
     entries[0] = entries[0]._replace(doc_id=Endless("a.md"))
-    parts = _run([Unit(1, number, (entry,)) for number, entry in enumerate(entries)], tmp_path / "out", 2)
+    parts = _run([Unit(1, number, Entries([entry])) for number, entry in enumerate(entries)], tmp_path / "out", 2)
     [finding] = [finding for part in parts for finding in part.findings]
     assert (finding.doc_id, finding.reason) == ("a.md", "could not be split: it took more than 5 s")
     assert _documents(tmp_path / "out", parts) == ["b.md"]

@@ -9,8 +9,9 @@ import pytest
 
 from buckets import Between, Bucket
 from chunkledger import SourceError
+from chunkledger.documents.entries import Listing
 from chunkledger.documents.listing import listed
-from chunkledger.documents.sources import Listing, Selection, Source, source_of
+from chunkledger.documents.sources import Selection, Source, source_of
 from chunkledger.errors import ObjectStoreError
 from ledgers import write
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from chunkledger.documents.entries import Listing
 from chunkledger.documents.formats import SUFFIXES, TABLE_SUFFIXES, format_of, suffix_of, unread
-from chunkledger.documents.sources import Entry, Listing, Selection, Source, TableFile, one_line
+from chunkledger.documents.sources import Entry, Selection, Source, TableFile, one_line
 from chunkledger.model import Finding
 
 NOT_UTF8 = "the name is not UTF-8; rename it"

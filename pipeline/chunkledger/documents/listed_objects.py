@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from chunkledger.documents.entries import Listing
 from chunkledger.documents.formats import has_file_name
 from chunkledger.documents.globs import Glob
 from chunkledger.documents.listed_files import ListedFiles
-from chunkledger.documents.sources import Listing, Selection, Source, one_line
+from chunkledger.documents.sources import Selection, Source, one_line
 from chunkledger.errors import SourceError
 from chunkledger.model import Finding, Status
 from chunkledger.remote.listing import ObjectInfo, Unlisted

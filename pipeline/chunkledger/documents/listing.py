@@ -7,13 +7,14 @@ import itertools
 import os
 import stat
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
+from chunkledger.documents.entries import Listing
 from chunkledger.documents.formats import SUFFIXES, TABLE_SUFFIXES, format_of, has_file_name, suffix_of, unread
 from chunkledger.documents.globs import Glob
 from chunkledger.documents.listed_files import NOT_UTF8, ListedFiles, is_storable
 from chunkledger.documents.listed_objects import list_objects
-from chunkledger.documents.sources import Entry, Listing, Selection, Source, one_line
+from chunkledger.documents.sources import Entry, Selection, Source, one_line
 from chunkledger.errors import SourceError
 from chunkledger.model import Finding, Status
 from chunkledger.remote.urls import is_url
@@ -39,20 +40,27 @@ def listed(sources: Sequence[Source], selection: Selection, ledger: str = "") ->
     for number, source in enumerate(sources):
         found = Listing()
         _list(source, selection, ledger, found)
-        for path in sorted({entry.path for entry in found.entries} | {table.path for table in found.tables}):
-            # Another name says that it is meant.
-            if owners.setdefault((path, source.name), number) != number:
-                raise SourceError(f"{one_line(path)} is in two of the sources; give each only once")
-        listing.entries += found.entries
+        if len(sources) > 1:
+            _check_only_here(found, source, number, owners)
+            listing.entries.extend(found.entries)
+        else:
+            listing.entries = found.entries
         listing.tables += found.tables
         listing.findings += found.findings
         listing.unseen |= found.unseen
-    listing.entries.sort(key=lambda entry: entry.doc_id)
+    listing.entries = listing.entries.by_id()
     listing.tables.sort(key=lambda table: table.doc_id)
     listing.findings.sort(key=lambda finding: (finding.doc_id, finding.reason))
-    _check_different([(entry.doc_id, entry.path) for entry in listing.entries])
-    _check_different([(table.doc_id, table.path) for table in listing.tables])
+    _check_different(listing.entries.doc_ids, lambda place: listing.entries[place].path)
+    _check_different([table.doc_id for table in listing.tables], lambda place: listing.tables[place].path)
     return listing
+
+
+def _check_only_here(found: Listing, source: Source, number: int, owners: dict[tuple[str, str], int]) -> None:
+    """Let a source pass of whose files none is in one before it; another name says that it is meant."""
+    for path in sorted({entry.path for entry in found.entries} | {table.path for table in found.tables}):
+        if owners.setdefault((path, source.name), number) != number:
+            raise SourceError(f"{one_line(path)} is in two of the sources; give each only once")
 
 
 def _list(source: Source, selection: Selection, ledger: str, listing: Listing) -> None:
@@ -74,12 +82,13 @@ def _list(source: Source, selection: Selection, ledger: str, listing: Listing) -
         raise SourceError(f"no file matches {one_line(os.path.join(path, source.pattern))}{hint}")
 
 
-def _check_different(files: Sequence[tuple[str, str]]) -> None:
-    for (doc_id, path), (next_id, next_path) in itertools.pairwise(files):
-        if doc_id == next_id:
+def _check_different(doc_ids: Sequence[str], path_of: Callable[[int], str]) -> None:
+    """Let ids pass, in order, of which no two are equal."""
+    for place, (doc_id, following) in enumerate(itertools.pairwise(doc_ids)):
+        if doc_id == following:
             raise SourceError(
-                f"two files would have the document id {one_line(doc_id)}: {one_line(path)} and "
-                f"{one_line(next_path)}; give one source a name, as in NAME=PATH"
+                f"two files would have the document id {one_line(doc_id)}: {one_line(path_of(place))} and "
+                f"{one_line(path_of(place + 1))}; give one source a name, as in NAME=PATH"
             )
 
 

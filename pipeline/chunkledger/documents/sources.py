@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from chunkledger.documents.globs import MAGIC, may_begin
 from chunkledger.errors import SettingsError, SourceError
-from chunkledger.model import Finding, Format
+from chunkledger.model import Format, IntArray
 from chunkledger.remote.urls import is_url, place_of
 
 MAX_DOCUMENT_BYTES = 8 * 1024 * 1024
@@ -23,6 +23,7 @@ MOST_DOCUMENT_BYTES = 1024 * 1024 * 1024
 _CHUNK_BYTES = 2000
 """About what a chunk of some 500 tokens takes; only how work is divided depends on it."""
 
+Number = TypeVar("Number", int, IntArray)
 _NAMED = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*)=(.+)", re.DOTALL)
 
 
@@ -77,12 +78,17 @@ class Entry(NamedTuple):
     @property
     def weight(self) -> int:
         """Bytes that working on the document takes in and gives out, about: every chunk repeats the metadata."""
-        return self.size + self.beside * (1 + self.size // _CHUNK_BYTES)
+        return weights_of(self.size, self.beside)
 
     @property
     def origin(self) -> str:
         """Id of the file that the document comes from: its own, or that of the table that holds it."""
         return self.table or self.doc_id
+
+
+def weights_of(size: Number, beside: Number) -> Number:
+    """`Entry.weight` of one document or of many."""
+    return size + beside * (1 + size // _CHUNK_BYTES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,24 +110,6 @@ class TableFile:
     mtime_ns: int
     stamp: str
     source: Source
-
-
-@dataclass(slots=True)
-class Listing:
-    """What is in the sources.
-
-    Attributes:
-        entries: files to read, by document id.
-        tables: files whose rows are to be read, by id.
-        findings: what is not read.
-        unseen: ids of folders, links and tables of which it is not known what they hold now; a document that comes
-            from one of them, or from below it, can't be said to be gone. "" is above all of them.
-    """
-
-    entries: list[Entry] = field(default_factory=list)
-    tables: list[TableFile] = field(default_factory=list)
-    findings: list[Finding] = field(default_factory=list)
-    unseen: set[str] = field(default_factory=set)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

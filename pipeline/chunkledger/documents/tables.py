@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from chunkledger.documents import jsonl, parquet
+from chunkledger.documents.entries import Entries, Listing
 from chunkledger.documents.files import opened
 from chunkledger.documents.formats import format_of, suffix_of
 from chunkledger.documents.rows import MOST_METADATA_BYTES, Place, RowError, TableError
-from chunkledger.documents.sources import Entry, Listing, Selection, TableFile, one_line
+from chunkledger.documents.sources import Entry, Selection, TableFile, one_line
 from chunkledger.model import Finding
 from chunkledger.settings import Settings
 
@@ -28,7 +30,7 @@ class TableRows:
         unseen: whether some rows can't be told, so that a document that is missing may be among them.
     """
 
-    entries: list[Entry] = field(default_factory=list)
+    entries: Entries = field(default_factory=Entries)
     findings: list[Finding] = field(default_factory=list)
     unseen: bool = False
 
@@ -49,11 +51,12 @@ def rows_in(table: TableFile, settings: Settings, selection: Selection) -> Table
         if is_empty and selection.wants(table.doc_id):
             found.findings.append(Finding(table.doc_id, "skipped", "empty: it has no rows"))
     except TableError as error:
-        found = TableRows([], [Finding(table.doc_id, "failed", str(error))], unseen=True)
+        found = TableRows(Entries(), [Finding(table.doc_id, "failed", str(error))], unseen=True)
     except OSError as error:
-        found = TableRows([], [Finding(table.doc_id, "failed", f"can't be read: {error.strerror or error}")], True)
+        told = Finding(table.doc_id, "failed", f"can't be read: {error.strerror or error}")
+        found = TableRows(Entries(), [told], unseen=True)
     except Exception as error:  # whatever a library makes of a damaged file, it is the file's
-        found = TableRows([], [Finding(table.doc_id, "failed", unforeseen(error))], True)
+        found = TableRows(Entries(), [Finding(table.doc_id, "failed", unforeseen(error))], unseen=True)
     # Which documents rows are that are only counted is not told, so none of the table's can be said to be gone.
     found.unseen |= _limited(found.findings, table, "are no documents")
     return found
@@ -77,13 +80,15 @@ def with_rows(listing: Listing, found: list[tuple[TableFile, TableRows]]) -> Non
 
     The id of a row or file that failed is taken too: its document keeps the chunks of the last run.
     """
+    if not found:
+        return
     taken = {finding.doc_id: "a file" for finding in listing.findings if finding.status == "failed"}
-    taken |= {entry.doc_id: "a file" for entry in listing.entries}
+    taken |= dict.fromkeys(listing.entries.doc_ids, "a file")
     for table, rows in found:
         failed = [finding for finding in rows.findings if finding.doc_id != table.doc_id]
         repeated: list[Finding] = []
-        both: list[Entry | Finding] = [*rows.entries, *failed]
-        for each in sorted(both, key=lambda each: each.row):
+        both: Iterator[Entry | Finding] = heapq.merge(rows.entries, failed, key=lambda each: each.row)
+        for each in both:
             if before := taken.get(each.doc_id):
                 if isinstance(each, Entry):
                     reason = f"the id {one_line(each.doc_id)!r} is that of {before} already"

@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from chunkledger.counting.counter import Engine
 from chunkledger.counting.self_test import disagreements
+from chunkledger.documents.entries import Entries
 from chunkledger.documents.hashes import hashes
 from chunkledger.documents.sources import Entry, Selection, TableFile
 from chunkledger.documents.tables import TableRows, rows_in
@@ -182,7 +183,7 @@ def _outcomes(calls: Sequence[_Call], workers: Pool) -> list[Any]:
 
 
 def _unreadable(table: TableFile, died: Died) -> TableRows:
-    return TableRows([], [Finding(table.doc_id, "failed", f"can't be read: {died.why}")], unseen=True)
+    return TableRows(Entries(), [Finding(table.doc_id, "failed", f"can't be read: {died.why}")], unseen=True)
 
 
 def _seconds(size: int) -> float:

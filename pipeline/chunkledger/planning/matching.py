@@ -9,8 +9,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from chunkledger.documents.entries import Entries, Listing
 from chunkledger.documents.formats import format_of
-from chunkledger.documents.sources import Entry, Listing, Selection, TableFile
+from chunkledger.documents.sources import Entry, Selection, TableFile
 from chunkledger.documents.tables import TableRows
 from chunkledger.model import BoolArray, Finding, IntArray
 from chunkledger.settings import Settings
@@ -35,7 +36,7 @@ class Matched:
     other: IntArray
 
 
-def matched(entries: Sequence[Entry], known: pa.Table, *, rehash: bool = False) -> Matched:
+def matched(entries: Entries, known: pa.Table, *, rehash: bool = False) -> Matched:
     """Compare what is there with what the last run knows; nothing is read.
 
     A file is the one that was read where its size and its stamp are those of then. A stamp that was not kept, because
@@ -47,13 +48,12 @@ def matched(entries: Sequence[Entry], known: pa.Table, *, rehash: bool = False) 
         rehash: trust no stamp.
     """
     rows = np.flatnonzero(_is_told(known))
-    places = pc.index_in(pa.array([entry.doc_id for entry in entries], pa.string()), known.column("doc_id").take(rows))
+    places = pc.index_in(entries.ids(), known.column("doc_id").take(rows))
     is_known = places.is_valid().to_numpy(zero_copy_only=False)
     at = np.flatnonzero(is_known)
     of = rows[places.drop_null().to_numpy()]
-    size = np.fromiter((entry.size for entry in entries), np.int64, len(entries))[at]
-    stamps = pa.array([entry.stamp for entry in entries], pa.string()).take(at)
-    is_size = size == known.column("size").to_numpy()[of]
+    stamps = entries.stamps().take(at)
+    is_size = entries.sizes[at] == known.column("size").to_numpy()[of]
     stamps_known = known.column("stamp").take(of)
     is_stamp: BoolArray = pc.and_(pc.equal(stamps, stamps_known), pc.not_equal(stamps, "")).to_numpy()
     is_same = is_size & is_stamp & (not rehash)
@@ -119,14 +119,16 @@ def _is_as_it_was(rows: pa.Table, table: TableFile) -> bool:
 
 
 def _rows(rows: pa.Table, table: TableFile, settings: Settings) -> TableRows:
-    entries = [
+    rows = rows.take(pc.sort_indices(rows, [("row", "ascending")]))
+    columns = (rows.column(name).to_pylist() for name in ("doc_id", "size", "row", "sha256"))
+    entries = (
         Entry(
-            row["doc_id"], table.path, row["size"], table.mtime_ns, table.stamp,
-            format_of(row["doc_id"], settings.format), table.doc_id, row["row"], sha256=row["sha256"],
+            doc_id, table.path, size, table.mtime_ns, table.stamp, format_of(doc_id, settings.format), table.doc_id,
+            row, sha256=sha256,
         )
-        for row in rows.select(["doc_id", "size", "row", "sha256"]).to_pylist()
-    ]  # fmt: skip
-    return TableRows(sorted(entries, key=lambda entry: entry.row))
+        for doc_id, size, row, sha256 in zip(*columns, strict=True)
+    )  # fmt: skip
+    return TableRows(Entries(entries))
 
 
 def carried_findings(states: pa.Table) -> list[Finding]:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from chunkledger.documents.sources import Entry
+from chunkledger.documents.entries import Entries
 from chunkledger.model import Finding
 from chunkledger.planning.matching import Matched
 from chunkledger.store.documents_table import (
@@ -19,7 +19,7 @@ from chunkledger.store.documents_table import (
 )
 
 
-def carried(entries: Sequence[Entry], matches: Matched, known: pa.Table) -> pa.Table:
+def carried(entries: Entries, matches: Matched, known: pa.Table) -> pa.Table:
     """The rows of unchanged documents: what the last run knew of them, with where and what they are now.
 
     Args:
@@ -28,14 +28,15 @@ def carried(entries: Sequence[Entry], matches: Matched, known: pa.Table) -> pa.T
         known: the table of documents of the last run.
     """
     rows = known.take(pa.array(matches.known)).combine_chunks()
-    here = [entries[place] for place in matches.unchanged.tolist()]
+    here = matches.unchanged
+    places = pa.array(here)
     return with_columns(
         rows,
         {
-            "origin": [entry.origin for entry in here],
-            "row": [entry.row for entry in here],
-            "mtime_ns": [entry.mtime_ns for entry in here],
-            "stamp": [entry.stamp for entry in here],
+            "origin": entries.origins().take(places),
+            "row": pa.array(entries.rows[here]),
+            "mtime_ns": pa.array(entries.mtimes[here]),
+            "stamp": entries.stamps().take(places),
         },
     )
 

@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from chunkledger.documents.columns import Columns, columns_of
+from chunkledger.documents.entries import Entries, Listing
 from chunkledger.documents.files import content
 from chunkledger.documents.formats import TABLE_SUFFIXES, suffix_of
 from chunkledger.documents.listing import listed
-from chunkledger.documents.sources import MAX_DOCUMENT_BYTES, MOST_DOCUMENT_BYTES, Listing, Selection, Source
+from chunkledger.documents.sources import MAX_DOCUMENT_BYTES, MOST_DOCUMENT_BYTES, Selection, Source
 from chunkledger.documents.tables import is_parquet
 from chunkledger.proposals import text_encodings
 from chunkledger.proposals.clutter import Clutter, clutter
@@ -104,7 +105,7 @@ def survey(source: Source, without: Path | None = None) -> Survey:
 def _forget(found: Listing, source: Source, path: Path) -> None:
     """Take a file out of the listing, as though it were not there."""
     real = os.path.realpath(path)
-    found.entries = [entry for entry in found.entries if entry.path != real]
+    found.entries = Entries(entry for entry in found.entries if entry.path != real)
     found.tables = [table for table in found.tables if table.path != real]
     root = os.path.realpath(source.path)
     below = source.doc_id(os.path.relpath(real, root)) if real.startswith(f"{root}/") else source.doc_id(path.name)
@@ -120,7 +121,7 @@ def _clutter(found: Listing, source: Source) -> list[Clutter]:
 
 def _without(found: Listing, selection: Selection) -> Listing:
     return Listing(
-        [entry for entry in found.entries if not selection.excludes(entry.doc_id)],
+        Entries(entry for entry in found.entries if not selection.excludes(entry.doc_id)),
         [table for table in found.tables if not selection.excludes(table.doc_id)],
         [finding for finding in found.findings if not selection.excludes(finding.doc_id)],
     )

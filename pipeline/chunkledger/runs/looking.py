@@ -8,8 +8,9 @@ from dataclasses import asdict, dataclass, field
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from chunkledger.documents.entries import Entries, Listing
 from chunkledger.documents.listing import listed
-from chunkledger.documents.sources import Entry, Listing, Selection, Source
+from chunkledger.documents.sources import Selection, Source
 from chunkledger.documents.tables import with_rows
 from chunkledger.engines.collector import paused_collector
 from chunkledger.engines.local import Pool, hashes_of, read_tables
@@ -46,9 +47,9 @@ class Looked:
     notices: list[str] = field(default_factory=list)
 
     @property
-    def to_read(self) -> list[Entry]:
+    def to_read(self) -> Entries:
         """The documents that must be read, in the order of the listing."""
-        return [self.listing.entries[place] for place in self.matches.other.tolist()]
+        return self.listing.entries.take(self.matches.other)
 
     def likely_gone(self) -> list[str]:
         """Ids of documents that would be deleted, but for those of the size of a new one, which may be renamed."""
@@ -124,13 +125,13 @@ def as_written(selection: Selection) -> dict[str, object]:
 def _told_by_hash(
     listing: Listing, matches: Matched, known: pa.Table, settings: Settings, selection: Selection, workers: Pool
 ) -> Matched:
-    entries = [listing.entries[place] for place in matches.doubtful.tolist()]
+    entries = listing.entries.take(matches.doubtful)
     now = hashes_of(entries, settings, selection.max_document_bytes, workers)
     before = known.column("sha256").take(pa.array(matches.doubtful_known)).to_pylist()
     return by_hash(matches, [bool(one) and one == other for one, other in zip(now, before, strict=True)])
 
 
 def _remaining(listing: Listing, ledger: pa.Table, selection: Selection) -> Remaining:
-    there = pa.array([entry.doc_id for entry in listing.entries], pa.string())
+    there = listing.entries.ids()
     seen = {finding.doc_id: str(finding.status) for finding in listing.findings}
     return remaining(ledger, there, seen, listing.unseen, selection)

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from chunkledger.counting.counter import Engine
+from chunkledger.documents.entries import Entries
 from chunkledger.documents.formats import format_of
 from chunkledger.documents.sources import Entry, Selection
 from chunkledger.engines.local import Pool, run_merges, run_units
@@ -118,9 +119,12 @@ class Maker:
         in_all = len(looked.ledger)
         check_deletes(looked.likely_gone(), in_all, self.max_delete)
         units = planned_units(looked.to_read, self.run, self.selection.max_document_bytes)
+        stays = states.carried(looked.listing.entries, looked.matches, looked.known)
+        # There are very many of them, and nobody asks for one again.
+        looked.listing.entries = Entries()
         parts = self.trusted.parts(lambda engine: self._worked(units, engine)) if units else []
         seen = pa.concat_tables([part.documents for part in parts]) if parts else looked.known.slice(0, 0)
-        stays, rest = self._stays(looked, seen)
+        rest = self._rest(looked, stays, seen)
         is_new = pc.equal(seen.column("status"), "ok")
         new = seen.filter(is_new)
         new = new.filter(pc.invert(pc.is_in(new.column("doc_id"), looked.ledger.column("doc_id"))))
@@ -157,7 +161,7 @@ class Maker:
         # Closed at once where the run is interrupted: no worker may write what nobody waits for.
         with closing(run_units(units, self.settings, self.root, engine, self.workers)) as outcomes:
             for unit, part in outcomes:
-                found.append((unit.number, unit.entries[0].doc_id, part))
+                found.append((unit.number, unit.entries.doc_ids[0], part))
                 done = replace(
                     done,
                     documents=done.documents + len(unit.entries),
@@ -167,9 +171,8 @@ class Maker:
                 self.progress(done)
         return [part for _, _, part in sorted(found, key=lambda made: made[:2])]
 
-    def _stays(self, looked: Looked, seen: pa.Table) -> tuple[pa.Table, Remaining]:
-        """The rows of unchanged documents, and what becomes of those that were neither made nor unchanged."""
-        stays = states.carried(looked.listing.entries, looked.matches, looked.known)
+    def _rest(self, looked: Looked, stays: pa.Table, seen: pa.Table) -> Remaining:
+        """What becomes of documents that were neither made nor unchanged."""
         is_ok = pc.equal(seen.column("status"), "ok")
         well = pa.concat_arrays(
             [
@@ -180,7 +183,7 @@ class Maker:
         others = seen.filter(pc.invert(is_ok)).select(["doc_id", "status"])
         statuses = {finding.doc_id: str(finding.status) for finding in looked.listing.findings}
         statuses |= dict(zip(*(others.column(name).to_pylist() for name in ("doc_id", "status")), strict=True))
-        return stays, remaining(looked.ledger, well, statuses, looked.listing.unseen, self.selection)
+        return remaining(looked.ledger, well, statuses, looked.listing.unseen, self.selection)
 
     def _make_again(self, made: Made, looked: Looked, rest: Remaining, first: int) -> None:
         """Make documents again that can't be read now, of the texts that the last run has of them.
@@ -190,12 +193,12 @@ class Maker:
         kept = [*rest.failed, *rest.unseen]
         rows = looked.ledger.filter(pc.is_in(looked.ledger.column("doc_id"), pa.array(kept, pa.string())))
         rows = rows.take(pc.sort_indices(rows, [("doc_id", "ascending")]))
-        entries = [
+        entries = Entries(
             Entry(doc_id, place_of(self.root, part), weight, 0, "", format_of(doc_id, self.settings.format))
             for doc_id, part, weight in zip(
                 *(rows.column(name).to_pylist() for name in ("doc_id", "part", "weight")), strict=True
             )
-        ]
+        )
         units = planned_units(entries, self.run, first=first, work="remade")
         parts = self.trusted.parts(lambda engine: self._worked(units, engine)) if units else []
         lost = {

@@ -20,7 +20,7 @@ Role = Literal["chunk", "parent", "all"]
 
 ROW_GROUP_ROWS = 50_000
 """Measured: look-ups by document prune well, and the page index stays small."""
-_ROW_GROUP_BYTES = 64 * 1024 * 1024
+_ROW_GROUP_BYTES = 24 * 1024 * 1024
 """Where records are so large (each repeats its document's metadata) that fewer make a row group."""
 _BATCH_ROWS = 1024
 """Few, because each record repeats its document's metadata, which may have 64 KB."""

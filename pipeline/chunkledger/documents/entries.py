@@ -1,0 +1,230 @@
+"""What is in the sources: very many entries in columns, each an object only while somebody looks at it."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import SupportsIndex, overload
+
+import numpy as np
+import pyarrow as pa
+
+from chunkledger.documents.sources import Entry, TableFile, weights_of
+from chunkledger.model import Finding, Format, IntArray
+
+_FORMATS: tuple[Format, ...] = ("markdown", "plain", "rst")
+_CODES = {name: code for code, name in enumerate(_FORMATS)}
+_RACY, _OTHER = -1, -2
+"""Instead of an inode: a file without a stamp, and one whose stamp is something else."""
+_LONGEST_INODE = 18
+"""Digits that fit into the column."""
+_WHOLE = -1
+"""Instead of the length of what a document id has more than a path: the path is all of the file's."""
+
+
+class Entries(Sequence[Entry]):
+    """A sequence of entries that takes some 150 bytes of each, where an object takes 500.
+
+    What is the same for many (folders, tables) is held once, a path is put together from a folder and the document id,
+    and a stamp from time and inode.
+    """
+
+    __slots__ = (
+        "_beside", "_codes", "_formats", "_hashes", "_heads", "_ids", "_inodes", "_mtimes", "_offsets", "_places",
+        "_rows", "_sizes", "_stamps", "_table_of", "_tables",
+    )  # fmt: skip
+
+    def __init__(self, entries: Iterable[Entry] = ()) -> None:
+        """Take over entries that there are.
+
+        Args:
+            entries: in order.
+        """
+        self._ids: list[str] = []
+        self._heads: list[tuple[str, int]] = []
+        self._codes: dict[tuple[str, int], int] = {}
+        self._places = array("i")
+        self._sizes, self._mtimes, self._inodes = array("q"), array("q"), array("q")
+        self._formats = array("b")
+        self._tables: list[str] = [""]
+        self._table_of, self._rows, self._offsets, self._beside = array("i"), array("q"), array("q"), array("q")
+        self._stamps: dict[int, str] = {}
+        self._hashes: dict[int, bytes] = {}
+        self.extend(entries)
+
+    def extend(self, entries: Iterable[Entry]) -> None:
+        """Add entries at the end."""
+        for entry in entries:
+            self.append(entry)
+
+    def append(self, entry: Entry) -> None:
+        """Add an entry at the end."""
+        doc_id, path, size, mtime_ns, stamp, how, table, row, offset, beside, sha256 = entry
+        number = len(self._ids)
+        head = _head(path, doc_id)
+        code = self._codes.get(head)
+        if code is None:
+            code = self._codes[head] = len(self._heads)
+            self._heads.append(head)
+        self._ids.append(doc_id)
+        self._places.append(code)
+        self._sizes.append(size)
+        self._mtimes.append(mtime_ns)
+        inode = _RACY if not stamp else _inode(stamp, mtime_ns)
+        if inode == _OTHER:
+            self._stamps[number] = stamp
+        self._inodes.append(inode)
+        self._formats.append(_CODES[how])
+        if table and self._tables[-1] != table:
+            self._tables.append(table)
+        self._table_of.append(len(self._tables) - 1 if table else 0)
+        self._rows.append(row)
+        self._offsets.append(offset)
+        self._beside.append(beside)
+        if sha256:
+            self._hashes[number] = bytes.fromhex(sha256)
+
+    def __len__(self) -> int:
+        return len(self._ids)
+
+    @overload
+    def __getitem__(self, place: SupportsIndex) -> Entry: ...
+    @overload
+    def __getitem__(self, place: slice) -> Entries: ...
+    def __getitem__(self, place: SupportsIndex | slice) -> Entry | Entries:
+        if isinstance(place, slice):
+            return self.take(np.arange(*place.indices(len(self))))
+        return self._entry(range(len(self))[place])
+
+    def __iter__(self) -> Iterator[Entry]:
+        return map(self._entry, range(len(self)))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and list(self) == list(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def _entry(self, number: int) -> Entry:
+        doc_id, mtime_ns, inode = self._ids[number], self._mtimes[number], self._inodes[number]
+        head, cut = self._heads[self._places[number]]
+        stamp = "" if inode == _RACY else self._stamps[number] if inode == _OTHER else f"{mtime_ns}-{inode}"
+        return Entry(
+            doc_id, head if cut == _WHOLE else head + doc_id[cut:], self._sizes[number], mtime_ns, stamp,
+            _FORMATS[self._formats[number]], self._tables[self._table_of[number]], self._rows[number],
+            self._offsets[number], self._beside[number], self._hashes[number].hex() if number in self._hashes else "",
+        )  # fmt: skip
+
+    def take(self, places: IntArray) -> Entries:
+        """The entries at these places, in their order."""
+        found = Entries()
+        chosen = places.tolist()
+        found._ids = [self._ids[place] for place in chosen]
+        found._heads, found._codes, found._tables = self._heads, self._codes, self._tables
+        for name in (
+            "_places",
+            "_sizes",
+            "_mtimes",
+            "_inodes",
+            "_formats",
+            "_table_of",
+            "_rows",
+            "_offsets",
+            "_beside",
+        ):
+            column = getattr(self, name)
+            setattr(found, name, array(column.typecode, np.asarray(column)[places].tobytes()))
+        if self._stamps or self._hashes:
+            of = {place: number for number, place in enumerate(chosen)}
+            found._stamps = {of[place]: value for place, value in self._stamps.items() if place in of}
+            found._hashes = {of[place]: value for place, value in self._hashes.items() if place in of}
+        return found
+
+    def by_id(self) -> Entries:
+        """The entries by document id."""
+        ids = self._ids
+        if all(one <= other for one, other in pairwise(ids)):
+            return self
+        return self.take(np.array(sorted(range(len(ids)), key=ids.__getitem__), np.int64))
+
+    @property
+    def doc_ids(self) -> list[str]:
+        """The id of each, which is not to be changed."""
+        return self._ids
+
+    @property
+    def sizes(self) -> IntArray:
+        """Bytes of each."""
+        return np.array(self._sizes, np.int64)
+
+    @property
+    def mtimes(self) -> IntArray:
+        """When each was last changed, in ns."""
+        return np.array(self._mtimes, np.int64)
+
+    @property
+    def rows(self) -> IntArray:
+        """Number of the row of each; 0 for a file."""
+        return np.array(self._rows, np.int64)
+
+    @property
+    def weights(self) -> IntArray:
+        """What each weighs, as `Entry.weight`."""
+        return weights_of(self.sizes, np.array(self._beside, np.int64))
+
+    def ids(self) -> pa.Array:
+        """The id of each."""
+        return pa.array(self._ids, pa.string())
+
+    def stamps(self) -> pa.Array:
+        """The stamp of each."""
+        pairs = zip(self._mtimes, self._inodes, strict=True)
+        made = ("" if inode < 0 else f"{mtime_ns}-{inode}" for mtime_ns, inode in pairs)
+        if self._stamps:
+            made = (self._stamps.get(number, stamp) for number, stamp in enumerate(made))
+        return pa.array(made, pa.string())
+
+    def origins(self) -> pa.Array:
+        """Id of the file that each comes from."""
+        if len(self._tables) == 1:
+            return self.ids()
+        pairs = zip(self._ids, self._table_of, strict=True)
+        return pa.array((self._tables[table] or doc_id for doc_id, table in pairs), pa.string())
+
+
+def _head(path: str, doc_id: str) -> tuple[str, int]:
+    """What a path begins with, and how much of the document id is left out of what follows."""
+    if path.endswith(doc_id):
+        return path[: len(path) - len(doc_id)], 0
+    # With the name of a source before it.
+    cut = doc_id.find("/") + 1
+    if cut and path.endswith(doc_id[cut:]):
+        return path[: len(path) - len(doc_id) + cut], cut
+    return path, _WHOLE
+
+
+def _inode(stamp: str, mtime_ns: int) -> int:
+    time, _, inode = stamp.partition("-")
+    if time != str(mtime_ns) or not inode.isascii() or not inode.isdigit() or len(inode) > _LONGEST_INODE:
+        return _OTHER
+    found = int(inode)
+    return found if str(found) == inode else _OTHER
+
+
+@dataclass(slots=True)
+class Listing:
+    """What is in the sources.
+
+    Attributes:
+        entries: files to read, by document id.
+        tables: files whose rows are to be read, by id.
+        findings: what is not read.
+        unseen: ids of folders, links and tables of which it is not known what they hold now; a document that comes
+            from one of them, or from below it, can't be said to be gone. "" is above all of them.
+    """
+
+    entries: Entries = field(default_factory=Entries)
+    tables: list[TableFile] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+    unseen: set[str] = field(default_factory=set)
