@@ -78,6 +78,7 @@ format: $(VENV)/.check
 
 lint: $(VENV)/.check
 	$(BIN)/ruff check --quiet .
+	$(BIN)/python tests/readme_blocks.py dockerfile | $(BIN)/hadolint -
 
 types: $(VENV)/.check
 	$(BIN)/mypy --no-error-summary
@@ -94,11 +95,15 @@ package: $(VENV)/.check  ## build the wheel; the packer must work without a depe
 	$(PIP) install --no-deps --target $(VENV)/alone dist/*.whl
 	$(BIN)/python -I -S tests/packer/alone.py $(VENV)/alone
 	$(BIN)/python -m pip check
+	rm -rf $(VENV)/container && mkdir -p $(VENV)/container
+	$(BIN)/python tests/container.py $(VENV)/container
 
-bench: $(VENV)/.core  ## CPU of each station as a ratio to one bare tiktoken pass, packing, growth; CORPUS=folder
+bench: $(VENV)/.core  ## CPU of each station as a ratio to one bare tiktoken pass, packing, growth, nights, memory; CORPUS=folder
 	$(BIN)/python benchmarks/ingest.py $(CORPUS)
 	$(BIN)/python benchmarks/packing.py $(CORPUS)
 	$(BIN)/python benchmarks/growth.py $(CORPUS)
+	$(BIN)/python benchmarks/nightly.py $(CORPUS)
+	$(BIN)/python benchmarks/memory.py $(CORPUS)
 
 peers: $(PEERS)/.installed  ## other splitters beside this one: CPU, and a judge's figures; CORPUS=folder
 	$(PEERS)/bin/python benchmarks/peers.py $(CORPUS)

@@ -186,11 +186,11 @@ def test_parts_follow_each_other_in_document_order(large: tuple[Path, list[Run]]
 
 
 def test_progress_tells_documents(tmp_path: Path) -> None:
-    """Progress ends with all documents and bytes done, and the chunks that they gave."""
+    """Progress begins with nothing done, and ends with all documents, all bytes, and the chunks that they gave."""
     told: list[Step] = []
     write(tmp_path / "docs", {"a.md": "x", "b.md": "x"})
     ingest([tmp_path / "docs"], tmp_path / "ledger", progress=told.append)
-    assert told == [Step(documents=2, all_documents=2, size=2, all_bytes=2, chunks=2)]
+    assert told == [Step(0, 2, 0, 2, 0), Step(2, 2, 2, 2, 2)]
 
 
 def test_nothing_but_the_ledger_is_left(corpus: Path) -> None:

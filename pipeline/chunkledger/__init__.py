@@ -14,8 +14,9 @@ if TYPE_CHECKING:
 
     from chunkledger.api import chunk_text
     from chunkledger.errors import ChunkledgerError, LedgerError, SettingsError, SourceError, VocabularyError
-    from chunkledger.ingestion import ingest
+    from chunkledger.ingestion import ingest, plan_ingest
     from chunkledger.model import Chunk, Document, Finding
+    from chunkledger.recounting import recount
     from chunkledger.settings import Settings
     from chunkledger.store.ledger import Ledger, open_ledger
     from chunkledger.store.run_report import Run
@@ -38,6 +39,8 @@ _HOMES = {
     "chunk_text": "api",
     "ingest": "ingestion",
     "open_ledger": "store.ledger",
+    "plan_ingest": "ingestion",
+    "recount": "recounting",
     "verify": "verification",
 }
 
@@ -57,6 +60,8 @@ __all__ = [
     "chunk_text",
     "ingest",
     "open_ledger",
+    "plan_ingest",
+    "recount",
     "verify",
 ]
 

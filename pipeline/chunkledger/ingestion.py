@@ -9,20 +9,23 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 
 import pyarrow as pa
 import pyarrow.compute as pc
 from deltalake import DeltaTable
 
 from chunkledger.documents.sources import Selection, Source, source_of
+from chunkledger.engines.local import Pool, pool, self_test
 from chunkledger.engines.trusted import Trusted
 from chunkledger.engines.workers import WorkerError
-from chunkledger.errors import LedgerError, SettingsError, SourceError
-from chunkledger.planning.guard import MAX_DELETE
+from chunkledger.errors import LedgerError, SourceError
+from chunkledger.planning.guard import MAX_DELETE, check_share
 from chunkledger.remote.failures import scrubbed
 from chunkledger.remote.opened import absolute, is_same, normal, untested
 from chunkledger.runs.looking import Looked, look
 from chunkledger.runs.making import Made, Maker, Progress, Step
+from chunkledger.runs.plan import Plan, planned
 from chunkledger.runs.publishing import Told, changes_of, publish
 from chunkledger.settings import Settings
 from chunkledger.store.changes import ChangeCounts
@@ -72,8 +75,7 @@ def ingest(
             would be deleted than may. Nothing is published, and `_runs/` says why.
     """
     work = _work(sources, out, settings, selection, jobs, rehash, progress, notify)
-    if not 0 <= max_delete <= 1:
-        raise SettingsError(f"max_delete must be a share from 0 to 1, not {max_delete}")
+    check_share(max_delete)
     try:
         with locked(work.root, wait) as held:
             if held.before:
@@ -81,6 +83,35 @@ def ingest(
             return work.done(held, max_delete)
     except OSError as error:
         raise _unwritable(work.root, error) from error
+
+
+def plan_ingest(
+    sources: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    out: str | os.PathLike[str],
+    settings: Settings | None = None,
+    *,
+    selection: Selection | None = None,
+    jobs: int = 0,
+    rehash: bool = False,
+    max_delete: float = MAX_DELETE,
+) -> Plan:
+    """What `ingest` with these arguments would do now. Nothing is written, and no lock is taken.
+
+    Documents whose size is the same and whose time or inode is not are read, and so are tables that have changed.
+
+    Raises:
+        SourceError: a source does not exist, or two documents have the same id.
+        LedgerError: the ledger can't be read.
+    """
+    work = _work(sources, out, settings, selection, jobs, rehash, None, None)
+    check_share(max_delete)
+    table = opened(work.root)
+    before = Ledger(absolute(work.root), table) if table else None
+    try:
+        with pool(jobs) as workers:
+            return planned(work.look(before, workers), last_run(table) + 1, max_delete)
+    except WorkerError as error:
+        raise LedgerError(str(error)) from error
 
 
 def _work(
@@ -94,7 +125,7 @@ def _work(
     notify: Notify | None,
 ) -> _Work:
     root = normal(out)
-    made = _with_further_encodings_of(root, settings or Settings())
+    made = with_further_encodings_of(root, settings or Settings())
     wanted = replace(selection or Selection(), format=made.format)
     # A string is a sequence of strings too, and would be read letter by letter.
     several = [sources] if isinstance(sources, str | os.PathLike) else sources
@@ -107,7 +138,7 @@ def _work(
     return _Work(root, chosen, made, wanted, jobs, rehash, progress or _no_progress, notify or _nobody)
 
 
-def _with_further_encodings_of(root: str, settings: Settings) -> Settings:
+def with_further_encodings_of(root: str, settings: Settings) -> Settings:
     """The settings, and the further encodings that the ledger is counted in: once asked for, they stay.
 
     That of the limits does not: whoever names another one wants the ledger that a fresh run makes.
@@ -154,7 +185,8 @@ class _Work:
         before = last_run(table)
         held.remove(leftovers(self.root, before))
         try:
-            return self._published(held, table, told, max_delete, clock)
+            with pool(self.jobs) as workers:
+                return self._published(held, table, told, max_delete, clock, workers)
         except BaseException as error:
             self._give_up(held, before, told, error, time.monotonic() - clock)
             if isinstance(error, WorkerError):
@@ -163,16 +195,22 @@ class _Work:
                 raise _unwritable(self.root, error) from error
             raise
 
-    def _published(self, held: Held, table: DeltaTable | None, told: Told, max_delete: float, clock: float) -> Run:
+    def look(self, before: Ledger | None, workers: Pool) -> Looked:
+        """Find out what there is to do."""
+        return look(self.sources, self.root, before, self.settings, self.selection, workers, rehash=self.rehash)
+
+    def _published(
+        self, held: Held, table: DeltaTable | None, told: Told, max_delete: float, clock: float, workers: Pool
+    ) -> Run:
         before = Ledger(absolute(self.root), table) if table else None
         number = last_run(table) + 1
         stations = _Stations()
-        looked = look(self.sources, self.root, before, self.settings, self.selection, self.jobs, rehash=self.rehash)
+        looked = self.look(before, workers)
         stations.end("look")
         if looked.anew and len(looked.ledger):
             self.notify(f"{looked.anew}: all {len(looked.listing.entries):,} documents are split anew")
-        trusted = Trusted(held, self.settings.encodings)
-        maker = Maker(self.root, number, self.settings, self.selection, self.jobs, trusted, self.progress, max_delete)
+        trusted = Trusted(held, self.settings.encodings, partial(self_test, workers=workers))
+        maker = Maker(self.root, number, self.settings, self.selection, workers, trusted, self.progress, max_delete)
         made = maker.made(looked)
         stations.end("make")
         changes, files = changes_of(made, looked, before, number, self.settings)

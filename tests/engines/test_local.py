@@ -13,7 +13,7 @@ from chunkledger import Settings
 from chunkledger.documents.listing import listed
 from chunkledger.documents.sources import Entry, Selection, source_of
 from chunkledger.engines import local
-from chunkledger.engines.local import read_tables, run_units
+from chunkledger.engines.local import pool, read_tables, run_units
 from chunkledger.engines.units import PartInfo, Unit
 from deadly import Deadly, DeadlyOnce, Endless
 from ledgers import names_below, sections, write
@@ -31,7 +31,8 @@ def _units(folder: Path) -> list[Unit]:
 
 
 def _run(units: list[Unit], out: Path, jobs: int) -> list[PartInfo]:
-    return [part for _, part in run_units(units, Settings(), str(out), "toktok", jobs)]
+    with pool(jobs) as workers:
+        return [part for _, part in run_units(units, Settings(), str(out), "toktok", workers)]
 
 
 def _documents(out: Path, parts: list[PartInfo]) -> list[str]:
@@ -41,7 +42,7 @@ def _documents(out: Path, parts: list[PartInfo]) -> list[str]:
 
 def test_no_job_works_in_this_process(tmp_path: Path) -> None:
     """Units come back with their parts, in order."""
-    done = list(run_units(_units(tmp_path), Settings(), str(tmp_path / "out"), "toktok", 0))
+    done = list(run_units(_units(tmp_path), Settings(), str(tmp_path / "out"), "toktok", None))
     assert [(unit.number, part.doc_ids) for unit, part in done] == [
         (0, ("a.md", "a.md")),
         (1, ("b.md", "b.md")),
@@ -106,7 +107,8 @@ def test_table_that_kills_its_process_is_a_finding(tmp_path: Path) -> None:
     write(tmp_path, {"a.jsonl": '{"id": "a", "text": "x"}\n', "b.jsonl": '{"id": "b", "text": "x"}\n'})
     first, second = listed([source_of(str(tmp_path))], Selection()).tables
     deadly = replace(first, path=Deadly(first.path))
-    found = read_tables([deadly, second], Settings(), Selection(), 2)
+    with pool(2) as workers:
+        found = read_tables([deadly, second], Settings(), Selection(), workers)
     assert [table.doc_id for table, _ in found] == ["a.jsonl", "b.jsonl"]
     assert [[finding.reason for finding in rows.findings] for _, rows in found] == [
         ["can't be read: its process was killed, as by lack of memory"],

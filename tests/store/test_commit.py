@@ -189,5 +189,5 @@ def test_run_can_not_be_overtaken(tmp_path: Path) -> None:
 
     write(tmp_path / "docs", {"a.md": prose(4)})
     ingest([source], ledger, jobs=1, progress=overtake)
-    assert [f"another run is at work (process {os.getpid()} on " in message for message in refused] == [True]
+    assert [f"another run is at work (process {os.getpid()} on " in message for message in refused] == [True] * 2
     assert ({row["doc_id"] for row in rows_of(ledger)}, DeltaTable(ledger).version()) == ({"a.md"}, 1)

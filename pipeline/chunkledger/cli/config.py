@@ -17,9 +17,16 @@ ENVIRONMENT_PREFIX = "CHUNKLEDGER_"
 FILE, PROJECT_FILE = "chunkledger.toml", "pyproject.toml"
 _TRUE, _FALSE = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
 _TYPES = {field.name: str(field.type) for field in fields(Settings)}
-RUN_OPTIONS = {"jobs": "int", "max_document_bytes": "int", "include": "list", "exclude": "list"}
+RUN_OPTIONS = {
+    "jobs": "int",
+    "max_document_bytes": "int",
+    "include": "list",
+    "exclude": "list",
+    "max_delete": "share",
+    "wait": "int",
+}
 """Options of a run that decide nothing about what a record holds."""
-_RANGES = {"jobs": (0, 10_000), "max_document_bytes": (1, MOST_DOCUMENT_BYTES)}
+_RANGES = {"jobs": (0, 10_000), "max_document_bytes": (1, MOST_DOCUMENT_BYTES), "wait": (0, 1_000_000)}
 
 
 class _Place(NamedTuple):
@@ -147,6 +154,8 @@ def _checked(name: str, value: object, origin: str) -> object:
     if kind is None:
         known = ", ".join([*_TYPES, *RUN_OPTIONS])
         raise SettingsError(f"{origin}: unknown setting {name!r}; there are: {known}")
+    if kind == "share":
+        return share(value, f"{origin}: {name}")
     found = _from_text(name, value, kind, origin) if isinstance(value, str) else value
     if kind == "list":
         if not isinstance(found, list | tuple):
@@ -156,6 +165,29 @@ def _checked(name: str, value: object, origin: str) -> object:
         least, most = _RANGES[name]
         if type(found) is not int or not least <= found <= most:
             raise SettingsError(f"{origin}: {name} must be a whole number from {least} to {most}, not {value!r}")
+    return found
+
+
+def share(value: object, what: str) -> float:
+    """A share of 1, given as a number or in per cent.
+
+    >>> share("10%", "max_delete"), share(0.25, "max_delete")
+    (0.1, 0.25)
+
+    Raises:
+        SettingsError: it is none; the message begins with `what` it is.
+    """
+    try:
+        if isinstance(value, str):
+            found = float(value.removesuffix("%")) / 100 if value.endswith("%") else float(value)
+        elif isinstance(value, int | float) and not isinstance(value, bool):
+            found = float(value)
+        else:
+            raise ValueError
+        if not 0 <= found <= 1:
+            raise ValueError
+    except ValueError:
+        raise SettingsError(f"{what} must be a share from 0 to 1, or from 0% to 100%, not {value!r}") from None
     return found
 
 

@@ -11,6 +11,7 @@ import typer
 from chunkledger.cli.config import RUN_OPTIONS, Configuration, Given, configured, cores
 from chunkledger.cli.output import note, shown
 from chunkledger.documents.sources import MAX_DOCUMENT_BYTES
+from chunkledger.planning.guard import MAX_DELETE
 from chunkledger.proposals.toml_text import toml_value
 
 _MEANT = {
@@ -62,7 +63,14 @@ def effective(found: Configuration) -> list[Shown]:
     """Every setting and every option of a run, in the order of the documentation, as it holds."""
     settings, options = found.settings, found.options
     values = settings.as_dict() | {"target_tokens": settings.target}
-    defaults = {"jobs": cores(), "max_document_bytes": MAX_DOCUMENT_BYTES, "include": [], "exclude": []}
+    defaults = {
+        "jobs": cores(),
+        "max_document_bytes": MAX_DOCUMENT_BYTES,
+        "include": [],
+        "exclude": [],
+        "max_delete": MAX_DELETE,
+        "wait": 0,
+    }
     for name in RUN_OPTIONS:
         values[name] = options.get(name, defaults[name])
     return [Shown(name, value, _origin(name, found.given.get(name, ()))) for name, value in values.items()]

@@ -13,12 +13,12 @@ from typing import Any, TypeVar
 
 import typer
 
-from chunkledger.cli.output import error
+from chunkledger.cli.output import error, use_log_format
 from chunkledger.errors import ChunkledgerError
 from chunkledger.remote.failures import scrubbed
 from chunkledger.store.commit import only_ends_the_process
 
-GATE_FAILED, USAGE, UNPUBLISHED, INTERRUPTED, TERMINATED = 1, 2, 4, 130, 143
+GATE_FAILED, USAGE, FAILED, UNPUBLISHED, INTERRUPTED, TERMINATED = 1, 2, 3, 4, 130, 143
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -42,6 +42,7 @@ def guarded(command: Command) -> Command:
 
     @functools.wraps(command)
     def run(*args: Any, **kwargs: Any) -> None:  # noqa: ANN401 (the command's own parameters)
+        use_log_format("text")  # until the command says otherwise
         signal.signal(signal.SIGTERM, _terminate)
         # polars puts a handler of its own before Python's, and with it Ctrl-C does not end a wait for workers.
         before = signal.getsignal(signal.SIGINT)

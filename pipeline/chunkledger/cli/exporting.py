@@ -27,6 +27,7 @@ def export_command(
         Literal["chunk", "parent", "all"], typer.Option(help="Which records; a count index has them all.")
     ] = "chunk",
     encoding: Annotated[str | None, typer.Option(help="Of the counts in a count index. [that of the limits]")] = None,
+    run: Annotated[int | None, typer.Option(min=1, metavar="RUN", help="Read this run. [the last one]")] = None,
     to: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Where to; standard output where left out, or -.")
     ] = None,
@@ -38,7 +39,7 @@ def export_command(
     """
     if format == "counts" and role != "chunk":
         raise SettingsError("--role is for the other formats; a count index holds every record")
-    opened = open_ledger(ledger)
+    opened = open_ledger(ledger, run)
     to = None if to == Path("-") else to
     if format in ("parquet", "counts"):
         if to is None:

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Annotated
+from typing import Annotated, Any, Literal
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from chunkledger.cli.config import cores, resolved
-from chunkledger.cli.exits import UNPUBLISHED
-from chunkledger.cli.output import error, note
+from chunkledger.cli.config import cores, resolved, share
+from chunkledger.cli.exits import FAILED, UNPUBLISHED
+from chunkledger.cli.output import LogFormat, counted, error, json_line, note, shown, told, use_log_format
+from chunkledger.cli.progress import progress
 from chunkledger.documents.sources import MAX_DOCUMENT_BYTES, MOST_DOCUMENT_BYTES, Selection
 from chunkledger.errors import LedgerError
-from chunkledger.ingestion import ingest
-from chunkledger.runs.making import Progress as Told
+from chunkledger.ingestion import ingest, plan_ingest
+from chunkledger.planning.guard import MAX_DELETE
+from chunkledger.runs.plan import Plan
 from chunkledger.settings import ENCODINGS, FORMATS
 from chunkledger.store.run_report import Run
 
@@ -84,9 +82,23 @@ def ingest_command(
         int | None,
         typer.Option(min=1, max=MOST_DOCUMENT_BYTES, help=f"Larger documents fail. [{MAX_DOCUMENT_BYTES}]"),
     ] = None,
+    max_delete: Annotated[
+        str | None,
+        typer.Option(metavar="SHARE", help="Most documents that may be deleted; more stops the run. [10%, or ten]"),
+    ] = None,
+    rehash: Annotated[
+        bool, typer.Option("--rehash", help="Read every document to tell whether it changed; trust no time.")
+    ] = False,
+    wait: Annotated[
+        int | None, typer.Option(min=0, metavar="SECONDS", help="Wait for another run on LEDGER to end. [0]")
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Tell what would be done, and write nothing.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Write errors and the DONE line only.")] = False,
+    log_format: Annotated[
+        Literal["text", "json"], typer.Option(help="Narration as lines, or as one object of JSON a line.")
+    ] = "text",
 ) -> None:
-    """Split the documents of SOURCE and publish their chunks as the content of LEDGER, in one commit.
+    """Make LEDGER what SOURCE holds now, in one commit: split what is new or changed, delete what is gone.
 
     Settings come from flags, then CHUNKLEDGER_... variables, then chunkledger.toml, then [tool.chunkledger] in
     pyproject.toml. Exit code 3: some documents failed and are named; 4: nothing was published.
@@ -113,44 +125,117 @@ def ingest_command(
         "include": tuple(include) if include else None,
         "exclude": tuple(exclude) if exclude else None,
         "max_document_bytes": max_document_bytes,
+        "max_delete": None if max_delete is None else share(max_delete, "--max-delete"),
+        "wait": wait,
     }
+    use_log_format(log_format)
     settings, options = resolved(flags)
-    workers = options.pop("jobs", cores())
+    asked: dict[str, Any] = {
+        "jobs": options.pop("jobs", cores()),
+        "max_delete": options.pop("max_delete", MAX_DELETE),
+        "rehash": rehash,
+    }
+    waiting = options.pop("wait", 0)
     selection = Selection(format=settings.format, **options)
     try:
-        with _progress(quiet) as told:
-            run = ingest(sources, out, settings, selection=selection, jobs=workers, progress=told)
+        if dry_run:
+            _tell_plan(plan_ingest(sources, out, settings, selection=selection, **asked), log_format)
+            return
+        with progress(quiet, log_format) as steps:
+            run = ingest(
+                sources,
+                out,
+                settings,
+                selection=selection,
+                wait=waiting,
+                progress=steps,
+                notify=_unnoticed if quiet else _notice,
+                **asked,
+            )
     except LedgerError as failure:
         error(f"nothing was published: {failure}")
         raise typer.Exit(UNPUBLISHED) from failure
     _tell(run, out, quiet)
-    print(run.done_line(), file=sys.stderr)
+    tell_done(run)
     if run.exit_code:
         raise typer.Exit(run.exit_code)
 
 
-@contextmanager
-def _progress(quiet: bool) -> Iterator[Told | None]:
-    """A progress bar on a terminal; nothing elsewhere."""
-    if quiet or not sys.stderr.isatty():
-        yield None
-        return
-    columns = (TextColumn("ingest"), BarColumn(), MofNCompleteColumn(), TextColumn("documents"), TimeRemainingColumn())
-    with Progress(*columns, console=Console(file=sys.stderr), transient=True) as bar:
-        task = bar.add_task("ingest", total=None)
-        yield lambda step: bar.update(task, completed=step.documents, total=step.all_documents)
+def _notice(message: str) -> None:
+    told("notice", message, level="warning")
+
+
+def _unnoticed(message: str) -> None:
+    """The run's report has it."""
+
+
+def tell_done(run: Run) -> None:
+    """The line that every run ends with."""
+    line = run.done_line()
+    told("done", line, {"run": run.number, **run.counts(), "seconds": round(run.seconds, 1)})
+
+
+def _tell_plan(plan: Plan, log_format: LogFormat) -> None:
+    """What would be done, on standard output."""
+    if log_format == "json":
+        print(json_line(plan.as_dict()))
+    else:
+        for line in _plan_lines(plan):
+            print(shown(line))
+    if plan.refused:
+        error(f"the run would stop before it publishes: {plan.refused}")
+        raise typer.Exit(UNPUBLISHED)
+    if any(finding.status == "failed" for finding in plan.findings):
+        raise typer.Exit(FAILED)
+
+
+def _plan_lines(plan: Plan) -> Iterator[str]:
+    if plan.anew:
+        yield f"{plan.anew}: all documents would be split anew"
+    documents = counted(len(plan.new) + len(plan.again) + len(plan.changed), "document")
+    again = f", {len(plan.again):,} that failed" if plan.again else ""
+    yield (
+        f"run {plan.run} would read {documents}, {plan.to_read / 1_000_000:,.1f} MB: {len(plan.new):,} new, "
+        f"{len(plan.changed):,} changed{again}"
+    )
+    yield f"unchanged: {plan.unchanged:,}; read to tell what is: {counted(plan.hashed, 'document')}"
+    groups = (
+        ("new", plan.new),
+        ("tried again", plan.again),
+        ("changed", plan.changed),
+        ("would be deleted", plan.gone),
+        ("would be kept", plan.kept),
+    )
+    for word, doc_ids in groups:
+        yield from (f"{word}: {doc_id}" for doc_id in list(doc_ids)[:_MOST_SHOWN])
+        if len(doc_ids) > _MOST_SHOWN:
+            yield f"{word}: {len(doc_ids) - _MOST_SHOWN:,} more"
+    for finding in plan.findings[:_MOST_SHOWN]:
+        yield f"{finding.status}: {finding.doc_id}: {finding.message}"
+    if len(plan.findings) > _MOST_SHOWN:
+        yield f"and {len(plan.findings) - _MOST_SHOWN:,} more findings"
 
 
 def _tell(run: Run, out: str, quiet: bool) -> None:
     """What was passed over, what went wrong, and how to read the result."""
     for notice in run.notices:
-        error(notice)
+        told("notice", notice, level="warning", text=f"error: {shown(notice)}")
     for status, word in (("failed", "failed"), ("ok", "noted"), ("skipped", "skipped")):
         found = [finding for finding in run.findings if finding.status == status]
         if quiet and status != "failed":
             continue
         for finding in found[:_MOST_SHOWN]:
-            note(f"{word}: {finding.doc_id}: {finding.message}")
+            told(
+                "finding",
+                f"{word}: {finding.doc_id}: {finding.message}",
+                {
+                    "doc_id": finding.doc_id,
+                    "status": finding.status,
+                    "reason": finding.reason,
+                    "row": finding.row,
+                },
+                level="warning" if status == "failed" else "info",
+            )
         if len(found) > _MOST_SHOWN:
             note(f"{word}: {len(found) - _MOST_SHOWN:,} more; all are in the run's table below {out}/_documents")
     if run.kept:

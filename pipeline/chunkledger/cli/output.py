@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 import sys
-from typing import NoReturn
+from collections.abc import Mapping
+from contextvars import ContextVar
+from typing import Literal, NoReturn
 
 from rich.console import Console
 from rich.table import Table
@@ -14,14 +17,48 @@ _PLAIN_WIDTH = 120
 """Columns where the output is no terminal: files and pipes get the same bytes everywhere."""
 
 
+LogFormat = Literal["text", "json"]
+_log_format: ContextVar[LogFormat] = ContextVar("log_format", default="text")
+
+
+def use_log_format(chosen: LogFormat) -> None:
+    """From now on the narration of this command is lines of text, or objects of JSON, one a line."""
+    _log_format.set(chosen)
+
+
 def error(message: str) -> None:
     """One line on standard error that says what went wrong."""
-    print(f"error: {shown(message, keep_lines=True)}", file=sys.stderr)
+    told("error", message, level="error", text=f"error: {shown(message, keep_lines=True)}")
 
 
 def note(message: str) -> None:
     """One line of narration on standard error."""
-    print(shown(message), file=sys.stderr, flush=True)
+    told("note", message)
+
+
+def told(
+    event: str,
+    message: str,
+    fields: Mapping[str, object] | None = None,
+    *,
+    level: str = "info",
+    text: str | None = None,
+) -> None:
+    """Something that happened, on standard error.
+
+    Args:
+        event: what kind of thing, for programs: the keys of one kind are always the same.
+        message: for people.
+        fields: what programs may want to know.
+        level: `info`, `warning` or `error`.
+        text: the line as text, where it is not the message.
+    """
+    if _log_format.get() == "json":
+        now = datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds")
+        line = json_line({"time": now, "level": level, "event": event, "message": message, **(fields or {})})
+    else:
+        line = text if text is not None else shown(message)
+    print(line, file=sys.stderr, flush=True)
 
 
 def shown(text: str, *, keep_lines: bool = False) -> str:

@@ -20,12 +20,13 @@ def report_command(
     ledger: Annotated[str, typer.Argument(metavar="LEDGER")],
     format: Annotated[Literal["table", "json"], typer.Option(help="For people, or for programs.")] = "table",
     top: Annotated[int, typer.Option(min=1, help="How many documents to name.")] = 10,
+    run: Annotated[int | None, typer.Option(min=1, metavar="RUN", help="Read this run. [the last one]")] = None,
     window: Annotated[int, typer.Option(min=1, help="Context window to compare the corpus with.")] = 128_000,
 ) -> None:
     """Tell which chunks of LEDGER do not suit the slot, what is to blame, and where."""
     from chunkledger.outliers.summary import summary  # not at the top: ingest would carry polars along, 25 MB
 
-    found = summary(open_ledger(ledger), top=top)
+    found = summary(open_ledger(ledger, run), top=top)
     if format == "json":
         print(json.dumps(found.as_dict() | {"window": window, "fits_whole": found.fits_whole(window)}, indent=1))
         return

@@ -9,6 +9,7 @@ import typer
 
 from chunkledger.cli.exits import GATE_FAILED
 from chunkledger.cli.output import shown
+from chunkledger.store.ledger import open_ledger
 from chunkledger.verification import verify
 
 _MOST_SHOWN = 50
@@ -19,12 +20,13 @@ def verify_command(
     sample: Annotated[
         int | None, typer.Option(min=1, help="Recount at most this many records; the rest is checked for all.")
     ] = None,
+    run: Annotated[int | None, typer.Option(min=1, metavar="RUN", help="Read this run. [the last one]")] = None,
 ) -> None:
     """Recount LEDGER with tiktoken itself, and check its ids, offsets, flags and sources.
 
     Exit code 1: something is not what it should be.
     """
-    found = verify(ledger, sample=sample)
+    found = verify(open_ledger(ledger, run), sample=sample)
     for mismatch in found.mismatches[:_MOST_SHOWN]:
         print(shown(str(mismatch)))
     if len(found.mismatches) > _MOST_SHOWN:

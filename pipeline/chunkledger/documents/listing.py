@@ -9,11 +9,11 @@ import stat
 import time
 from collections.abc import Sequence
 
-from chunkledger.documents.formats import TABLE_SUFFIXES, has_file_name, suffix_of, unread
+from chunkledger.documents.formats import SUFFIXES, TABLE_SUFFIXES, format_of, has_file_name, suffix_of, unread
 from chunkledger.documents.globs import Glob
 from chunkledger.documents.listed_files import NOT_UTF8, ListedFiles, is_storable
 from chunkledger.documents.listed_objects import list_objects
-from chunkledger.documents.sources import Listing, Selection, Source, one_line
+from chunkledger.documents.sources import Entry, Listing, Selection, Source, one_line
 from chunkledger.errors import SourceError
 from chunkledger.model import Finding, Status
 from chunkledger.remote.urls import is_url
@@ -108,17 +108,21 @@ class _Walk:
         # A stack of our own: folders may lie deeper than Python may recurse.
         waiting: list[tuple[os.DirEntry[str], str, tuple[str, ...]]]
         waiting = [(entry, "", (self.root,)) for entry in reversed(_entries(path))]
+        plain = self.files.plain
         while waiting:
             entry, below, above = waiting.pop()
             name = entry.name
             place = f"{below}/{name}" if below else name
-            is_link, is_folder = entry.is_symlink(), False
+            # Most files of most folders have nothing special about them, and there are very many.
+            if plain(entry, name, place):
+                continue
             if not is_storable(place):
                 self._find(place, "failed", NOT_UTF8)
                 continue
             if name.startswith("."):
                 self._find(place, "skipped", "hidden")
                 continue
+            is_link = entry.is_symlink()
             # What is no link is not looked at again, and a link in a loop fails.
             is_folder = os.path.isdir(entry.path) if is_link else entry.is_dir()
             if is_folder and self.ledger and os.path.realpath(entry.path) == self.ledger:
@@ -212,10 +216,39 @@ class _Files:
 
     def __init__(self, source: Source, selection: Selection, listing: Listing) -> None:
         self.listed = ListedFiles(source, selection, listing)
+        self.selection = selection
+        self.listing = listing
         self.not_racy = time.time_ns() - _RACY_NS
+        of = {suffix: format_of(f"a{suffix}", selection.format) for suffix in SUFFIXES}
+        self.formats = of if self.listed.wants_all and not source.pattern else {}
+
+    def plain(self, entry: os.DirEntry[str], name: str, below: str) -> bool:
+        """Take a file that has nothing special about it; whether it is one.
+
+        What `take` does, in a third of the time, which for an unchanged corpus is most of all there is to do.
+
+        Args:
+            entry: of the folder.
+            name: of the file.
+            below: POSIX path of it below the source.
+        """
+        dot = name.rfind(".")
+        how = self.formats.get(name[dot:]) if dot > 0 else None
+        if how is None or name[0] == "." or not below.isascii() or not entry.is_file(follow_symlinks=False):
+            return False
+        try:
+            status = entry.stat(follow_symlinks=False)
+        except OSError:
+            return False
+        size, mtime_ns = status.st_size, status.st_mtime_ns
+        if size > self.selection.max_document_bytes:
+            return False
+        stamp = f"{mtime_ns}-{status.st_ino}" if mtime_ns < self.not_racy else ""
+        self.listing.entries.append(Entry(self.listed.prefix + below, entry.path, size, mtime_ns, stamp, how))
+        return True
 
     def take(self, below: str, path: str, entry: os.DirEntry[str] | None = None) -> None:
-        """Take the file at this POSIX path below the source. A hot loop: 5 of the 11 µs that a file took are left.
+        """Take the file at this POSIX path below the source.
 
         Args:
             below: the path.

@@ -19,23 +19,27 @@ class Trusted:
         notices: why it is not the fast one, for people.
     """
 
-    def __init__(self, held: Held, encodings: Iterable[str]) -> None:
+    def __init__(
+        self, held: Held, encodings: Iterable[str], ask: Callable[[str], Sequence[str]] = disagreements
+    ) -> None:
         """Nothing is asked until something is to be counted.
 
         Args:
             held: the lock of the ledger that the parts are written to.
             encodings: what is counted in.
+            ask: tells what the self-test of an encoding finds wrong.
         """
         self.engine: Engine = "toktok"
         self.notices: list[str] = []
         self._held = held
         self._untested = list(encodings)
+        self._ask = ask
 
     def _test(self) -> None:
         """Ask the self-test before anything is counted; once."""
         encodings, self._untested = self._untested, []
         for encoding in encodings:
-            wrong = disagreements(encoding)
+            wrong = self._ask(encoding)
             if wrong and self.engine == "toktok":
                 self._fall_back(f"the self-test found {len(wrong)} wrong counts, the first: {wrong[0]}")
 

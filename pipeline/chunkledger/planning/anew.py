@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from importlib.metadata import version
 from typing import Any
 
@@ -43,7 +44,13 @@ def reasons_to_split_anew(report: Mapping[str, Any], settings: Settings) -> str:
 
 def made_with() -> dict[str, str]:
     """The versions that decide what a record holds."""
-    return {"chunkledger": __version__, **{name: version(name) for name in MAKERS}}
+    return {"chunkledger": __version__, **{name: installed(name) for name in MAKERS}}
+
+
+@cache
+def installed(name: str) -> str:
+    """The version of a package; looked up once, as its file has to be found and parsed."""
+    return version(name)
 
 
 def _shown(value: object) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from chunkledger.errors import LedgerError
+from chunkledger.errors import LedgerError, SettingsError
 
 MAX_DELETE = 0.1
 """Share of the ledger's documents. More is rarely meant: a folder is not mounted, a glob is wrong, a copy broke off."""
@@ -15,6 +15,16 @@ _NAMED = 5
 
 class DeleteGuardError(LedgerError):
     """A run would delete more documents than it may."""
+
+
+def check_share(most: float) -> None:
+    """Let a share pass.
+
+    Raises:
+        SettingsError: it is none.
+    """
+    if not 0 <= most <= 1:
+        raise SettingsError(f"max_delete must be a share from 0 to 1, not {most}")
 
 
 def check_deletes(gone: Sequence[str], documents: int, most: float) -> None:

@@ -6,6 +6,7 @@ from collections import Counter
 
 from chunkledger.documents.sources import MAX_DOCUMENT_BYTES
 from chunkledger.packer.render import TEMPLATES
+from chunkledger.planning.guard import MAX_DELETE
 from chunkledger.proposals.proposed import Proposal, named, proposals
 from chunkledger.proposals.survey import Survey
 from chunkledger.proposals.toml_text import comment, toml_value
@@ -40,6 +41,8 @@ WORDS = {
     },
     "The run": {
         "jobs": "most worker processes; as many as there are cores where not given",
+        "max_delete": "share of the documents that one run may delete; more stops it, and up to ten always may go",
+        "wait": "seconds to wait for another run that is at work on the ledger",
     },
 }
 """What each setting is, by its name, under the heading that it has in the file."""
@@ -51,6 +54,8 @@ _EXAMPLES = {
     "exclude": ["drafts/*"],
     "max_document_bytes": MAX_DOCUMENT_BYTES,
     "jobs": 4,
+    "max_delete": MAX_DELETE,
+    "wait": 0,
 }
 """Stand behind the comment sign where the default is no value that a file can hold, or not one of `Settings`."""
 

@@ -11,14 +11,14 @@ _LONGEST_LINE = 400
 
 
 def toml_value(value: object) -> str:
-    r"""A text, a whole number, a truth or a list of them as it stands in a TOML file; controls are escapes.
+    r"""A text, a number, a truth or a list of them as it stands in a TOML file; controls are escapes.
 
     >>> toml_value(["a\n\"b\"", 5, True])
     '["a\\u000A\\"b\\"", 5, true]'
     """
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, int):
+    if isinstance(value, int | float):
         return str(value)
     if isinstance(value, str):
         return f'"{"".join(map(_escaped, value))}"'

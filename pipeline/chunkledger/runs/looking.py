@@ -12,7 +12,7 @@ from chunkledger.documents.listing import listed
 from chunkledger.documents.sources import Entry, Listing, Selection, Source
 from chunkledger.documents.tables import with_rows
 from chunkledger.engines.collector import paused_collector
-from chunkledger.engines.local import hashes_of, read_tables
+from chunkledger.engines.local import Pool, hashes_of, read_tables
 from chunkledger.planning.anew import reasons_to_split_anew
 from chunkledger.planning.matching import Matched, by_hash, known_rows, matched
 from chunkledger.planning.remaining import Remaining, remaining
@@ -74,7 +74,7 @@ def look(
     before: Ledger | None,
     settings: Settings,
     selection: Selection,
-    jobs: int,
+    workers: Pool,
     *,
     rehash: bool = False,
 ) -> Looked:
@@ -86,7 +86,7 @@ def look(
         before: as the last run left it.
         settings: of this run.
         selection: which documents are wanted.
-        jobs: most processes at once.
+        workers: who reads tables, and rows that may have changed.
         rehash: read every document to tell whether it is the same, whatever its stamp says.
 
     Raises:
@@ -103,12 +103,12 @@ def look(
         is_same_selection = report is not None and report["selection"] == as_written(selection)
         as_before = known_rows(listing, known, settings, selection) if trusted and is_same_selection else {}
         others = [table for table in listing.tables if table not in as_before]
-        rows = dict(read_tables(others, settings, selection, jobs)) | as_before
+        rows = dict(read_tables(others, settings, selection, workers)) | as_before
         with_rows(listing, [(table, rows[table]) for table in listing.tables])
         matches = matched(listing.entries, known if not anew else known.slice(0, 0), rehash=rehash)
         hashed = len(matches.doubtful)
         if hashed:
-            matches = _told_by_hash(listing, matches, known, settings, selection, jobs)
+            matches = _told_by_hash(listing, matches, known, settings, selection, workers)
         ledger = in_ledger(known)
         notices = []
         if selection.include and not (listing.entries or listing.tables or listing.findings):
@@ -122,10 +122,10 @@ def as_written(selection: Selection) -> dict[str, object]:
 
 
 def _told_by_hash(
-    listing: Listing, matches: Matched, known: pa.Table, settings: Settings, selection: Selection, jobs: int
+    listing: Listing, matches: Matched, known: pa.Table, settings: Settings, selection: Selection, workers: Pool
 ) -> Matched:
     entries = [listing.entries[place] for place in matches.doubtful.tolist()]
-    now = hashes_of(entries, settings, selection.max_document_bytes, jobs)
+    now = hashes_of(entries, settings, selection.max_document_bytes, workers)
     before = known.column("sha256").take(pa.array(matches.doubtful_known)).to_pylist()
     return by_hash(matches, [bool(one) and one == other for one, other in zip(now, before, strict=True)])
 

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from chunkledger.counting.counter import Engine
 from chunkledger.documents.formats import format_of
 from chunkledger.documents.sources import Entry, Selection
-from chunkledger.engines.local import run_merges, run_units
+from chunkledger.engines.local import Pool, run_merges, run_units
 from chunkledger.engines.trusted import Trusted
 from chunkledger.engines.units import PartInfo, Unit, planned_units
 from chunkledger.model import Finding
@@ -92,7 +92,7 @@ class Maker:
         run: number of the run.
         settings: what to make.
         selection: which documents are wanted.
-        jobs: most processes at once.
+        workers: who does it.
         trusted: what to count with.
         progress: told how far it is.
         max_delete: share of documents that may be deleted.
@@ -102,7 +102,7 @@ class Maker:
     run: int
     settings: Settings
     selection: Selection
-    jobs: int
+    workers: Pool
     trusted: Trusted
     progress: Progress
     max_delete: float
@@ -118,7 +118,7 @@ class Maker:
         in_all = len(looked.ledger)
         check_deletes(looked.likely_gone(), in_all, self.max_delete)
         units = planned_units(looked.to_read, self.run, self.selection.max_document_bytes)
-        parts = self.trusted.parts(lambda engine: self._worked(units, engine))
+        parts = self.trusted.parts(lambda engine: self._worked(units, engine)) if units else []
         seen = pa.concat_tables([part.documents for part in parts]) if parts else looked.known.slice(0, 0)
         stays, rest = self._stays(looked, seen)
         is_new = pc.equal(seen.column("status"), "ok")
@@ -150,13 +150,12 @@ class Maker:
         return made
 
     def _worked(self, units: Sequence[Unit], engine: Engine) -> list[PartInfo]:
-        if not units:
-            return []
         documents, size = sum(len(unit.entries) for unit in units), sum(unit.size for unit in units)
         done = Step(0, documents, 0, size, 0)
+        self.progress(done)
         found: list[tuple[int, str, PartInfo]] = []
         # Closed at once where the run is interrupted: no worker may write what nobody waits for.
-        with closing(run_units(units, self.settings, self.root, engine, self.jobs)) as outcomes:
+        with closing(run_units(units, self.settings, self.root, engine, self.workers)) as outcomes:
             for unit, part in outcomes:
                 found.append((unit.number, unit.entries[0].doc_id, part))
                 done = replace(
@@ -198,7 +197,7 @@ class Maker:
             )
         ]
         units = planned_units(entries, self.run, first=first, work="remade")
-        parts = self.trusted.parts(lambda engine: self._worked(units, engine))
+        parts = self.trusted.parts(lambda engine: self._worked(units, engine)) if units else []
         lost = {
             finding.doc_id: f"its chunks of the last run could not be made again, and are gone: {finding.reason}"
             for part in parts
@@ -220,7 +219,7 @@ class Maker:
         if before and not looked.anew:
             documents = states.by_id(made.documents)
             planned = merges(documents, before, first)
-            done = run_merges(planned, self.run, self.root, schema_of(self.settings.further_encodings), self.jobs)
+            done = run_merges(planned, self.run, self.root, schema_of(self.settings.further_encodings), self.workers)
             ids = documents.column("doc_id")
             places: dict[str, str] = {}
             for merge, merged in zip(planned, done, strict=True):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from importlib.metadata import version
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -15,7 +14,7 @@ from chunkledger.counting.counter import Engine
 from chunkledger.documents.sources import Selection, Source
 from chunkledger.engines.memory import peak_bytes
 from chunkledger.model import Finding
-from chunkledger.planning.anew import MAKERS
+from chunkledger.planning.anew import MAKERS, installed
 from chunkledger.records.schema import schema_of
 from chunkledger.runs.looking import Looked, as_written
 from chunkledger.runs.making import Made, unused
@@ -85,7 +84,7 @@ def versions() -> dict[str, str]:
     """Versions of this package and of those that decide what records hold."""
     from chunkledger import __version__
 
-    return {"chunkledger": __version__, **{name: version(name) for name in _VERSIONED}}
+    return {"chunkledger": __version__, **{name: installed(name) for name in _VERSIONED}}
 
 
 def changes_of(

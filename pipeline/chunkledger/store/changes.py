@@ -7,21 +7,20 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from itertools import groupby
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from chunkledger.model import BoolArray
 from chunkledger.records.ids import chunk_ids
 from chunkledger.store.merging import side_by_side
-
-if TYPE_CHECKING:
-    import polars as pl
 
 Operation = Literal["add", "delete", "move", "update"]
 
 PLACE = ("chunk_index", "char_start", "char_end", "line_start", "line_end")
-IGNORED = ("chunk_id", "doc_id", "doc_sha256", "settings_sha256", *PLACE)
+IGNORED = ("chunk_id", "doc_id", "doc_sha256", "settings_sha256")
 OPERATION_FIELDS = (
     pa.field("operation", pa.string(), False, {"description": "add, delete, move or update"}),
     pa.field(
@@ -148,33 +147,26 @@ def _whole(
 
 
 def _compared(old: pa.Table, new: pa.Table, schema: pa.Schema, renames: Renames) -> tuple[pa.Table, ChangeCounts]:
-    import polars as pl  # not at the top: a run without changes has nothing to compare, and the import takes 25 MB
-
-    left, right = pl.DataFrame(old), pl.DataFrame(new).with_row_index("row")
-    both = right.join(left, on="chunk_id", how="inner", suffix="_before")
-    content = tuple(name for name in new.column_names if name in old.column_names and name not in IGNORED)
-    is_updated = pl.lit(True) if set(new.column_names) != set(old.column_names) else _any_differs(content)
-    is_moved = _any_differs(PLACE)
-    told = both.select(
-        "row",
-        pl.when(is_moved)
-        .then(pl.lit("move"))
-        .when(is_updated)
-        .then(pl.lit("update"))
-        .otherwise(None)
-        .alias("operation"),
-        pl.col("embed_prefix").ne_missing(pl.col("embed_prefix_before")).alias("embed_needed"),
-        (pl.col("role") == "chunk").alias("is_chunk"),
-    )
-    kept = told.filter(pl.col("operation").is_null() & pl.col("is_chunk")).height
-    told = told.filter(pl.col("operation").is_not_null()).sort("row")
-    changed_rows = _rows(
-        new.take(told["row"].to_arrow()), schema, told["operation"].to_list(), told["embed_needed"].to_list()
-    )
-    gone = old.filter(pc.invert(pc.is_in(old.column("chunk_id"), new.column("chunk_id"))))
-    come = new.filter(pc.invert(pc.is_in(new.column("chunk_id"), old.column("chunk_id"))))
-    table = pa.concat_tables([_deleted(gone, schema), _added(come, schema, renames), changed_rows])
-    return table, ChangeCounts(keep=kept, **_counts(table))
+    places = pc.index_in(new.column("chunk_id"), old.column("chunk_id").combine_chunks()).combine_chunks()
+    is_there = places.is_valid().to_numpy(zero_copy_only=False)
+    both, before = new.filter(is_there), old.take(places.drop_null())
+    is_moved = _any_differs(before, both, PLACE)
+    is_updated = np.ones(len(both), np.bool_)
+    if set(new.column_names) == set(old.column_names):
+        is_updated = _any_differs(before, both, [name for name in new.column_names if name not in (*IGNORED, *PLACE)])
+    is_other = is_moved | is_updated
+    is_chunk = pc.equal(both.column("role"), "chunk").to_numpy()
+    operations = np.where(is_moved, "move", "update")[is_other].tolist()
+    needed = _any_differs(before, both, ["embed_prefix"])[is_other].tolist()
+    gone = old.filter(pc.invert(pc.is_in(old.column("chunk_id"), new.column("chunk_id").combine_chunks())))
+    come = new.filter(~is_there)
+    rows = [
+        _deleted(gone, schema),
+        _added(come, schema, renames),
+        _rows(both.filter(is_other), schema, operations, needed),
+    ]
+    table = pa.concat_tables(rows)
+    return table, ChangeCounts(keep=int((is_chunk & ~is_other).sum()), **_counts(table))
 
 
 def _counts(table: pa.Table) -> dict[str, int]:
@@ -209,7 +201,27 @@ def _rows(
     return pa.Table.from_arrays([*arrays, *columns], schema=changes_schema(schema))
 
 
-def _any_differs(columns: tuple[str, ...]) -> pl.Expr:
-    import polars as pl
+def _any_differs(left: pa.Table, right: pa.Table, columns: Sequence[str]) -> BoolArray:
+    """For each row whether a column differs. In pyarrow, as importing polars takes longer than most nights."""
+    found = np.zeros(len(left), np.bool_)
+    for name in columns:
+        found |= _differs(left.column(name).combine_chunks(), right.column(name).combine_chunks())
+    return found
 
-    return pl.any_horizontal(pl.col(name).ne_missing(pl.col(f"{name}_before")) for name in columns)
+
+def _differs(left: pa.Array, right: pa.Array) -> BoolArray:
+    """For each place whether the values differ; null is a value of its own."""
+    if not len(left):
+        return np.zeros(0, np.bool_)
+    if not pa.types.is_list(left.type):
+        other = pc.fill_null(pc.not_equal(left, right), False).to_numpy(zero_copy_only=False)
+        found: BoolArray = other | (left.is_null().to_numpy(False) != right.is_null().to_numpy(False))
+        return found
+    lengths, others = (pc.fill_null(pc.list_value_length(side), -1).to_numpy() for side in (left, right))
+    found = lengths != others
+    filled = ~found & (lengths > 0)
+    if filled.any():
+        values = _differs(*(pc.list_flatten(side.filter(pa.array(filled))) for side in (left, right)))
+        starts = np.cumsum(lengths[filled]) - lengths[filled]
+        found[filled] = np.logical_or.reduceat(values, starts)
+    return found

@@ -62,6 +62,15 @@ def is_there(root: str, name: str) -> bool:
     return os.path.exists(os.path.join(root, name))
 
 
+def size_of(root: str, name: str) -> int | None:
+    """Bytes of a file below the root; None where there is none."""
+    if is_url(root):
+        info = store_at(root).info(name)
+        return info.size if info else None
+    path = os.path.join(root, name)
+    return os.path.getsize(path) if os.path.exists(path) else None
+
+
 def place_of(root: str, name: str) -> str:
     """Where a file below the root is, as `source_at` and people take it: its path, or its URL."""
     return store_at(root).where(name) if is_url(root) else os.path.join(root, name)

@@ -20,7 +20,7 @@ from chunkledger.remote.urls import is_url
 from chunkledger.settings import Settings
 from chunkledger.store.changes import changes_schema
 from chunkledger.store.commit import RunFiles, added_parts, last_run, opened, published, run_files
-from chunkledger.store.files import place_of, read_file, source_at
+from chunkledger.store.files import is_there, place_of, read_file, source_at
 from chunkledger.store.merging import PartRange, in_document_order
 from chunkledger.store.parts import Role, readable, records_in
 from chunkledger.store.run_report import REPORT_VERSION
@@ -215,9 +215,11 @@ def open_ledger(path: str | os.PathLike[str], run: int | None = None) -> Ledger:
     if table is None:
         raise LedgerError(f"no ledger in {root}; `chunkledger ingest SOURCE --out {root}` makes one")
     if run is not None and run != last_run(table):
-        found = next((each.version for each in published(table) if each.files.run == run), None)
+        found = next((each for each in published(table) if each.files.run == run), None)
         if found is None:
             raise LedgerError(f"{root} has no run {run}; it has runs up to {last_run(table)}, see `chunkledger runs`")
-        table = opened(root, found)
+        if not is_there(root, found.files.documents):
+            raise LedgerError(f"the files of run {run} are gone; vacuum removes those of old runs")
+        table = opened(root, found.version)
     assert table is not None  # noqa: S101 (a version that the log names is there)
     return Ledger(absolute(root), table)

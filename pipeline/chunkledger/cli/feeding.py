@@ -1,0 +1,125 @@
+"""`chunkledger feed`."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Annotated, Literal
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import typer
+
+from chunkledger.cli.output import json_line, told
+from chunkledger.errors import SettingsError
+from chunkledger.store.changes import changes_schema
+from chunkledger.store.cursors import acknowledge, cursor
+from chunkledger.store.ledger import Ledger, open_ledger
+from chunkledger.store.parts import Role
+
+
+def feed_command(
+    ledger: Annotated[str, typer.Argument(metavar="LEDGER")],
+    since: Annotated[
+        int | None, typer.Option(min=0, metavar="RUN", help="The run whose records are known; 0 where none are.")
+    ] = None,
+    cursor_name: Annotated[
+        str | None, typer.Option("--cursor", metavar="NAME", help="Since the run that NAME has acknowledged.")
+    ] = None,
+    ack: Annotated[
+        bool, typer.Option("--ack", help="Move the cursor once everything is written, and not before.")
+    ] = False,
+    ack_run: Annotated[
+        int | None,
+        typer.Option(min=0, metavar="RUN", help="Move the cursor to RUN, and write nothing: what it led to is stored."),
+    ] = None,
+    run: Annotated[int | None, typer.Option(min=1, metavar="RUN", help="Up to this run. [the last one]")] = None,
+    role: Annotated[Literal["chunk", "parent", "all"], typer.Option(help="Which records.")] = "chunk",
+    format: Annotated[Literal["jsonl", "parquet"], typer.Option(help="What to write.")] = "jsonl",
+    to: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Where to; standard output where left out, or -.")
+    ] = None,
+) -> None:
+    """Write what became of the chunks of LEDGER since a run, each at most once, with its whole record.
+
+    operation is add, delete, move (another place) or update (another column); embed_needed says whether what is
+    embedded is another text; previous_chunk_id names the chunk of a renamed document. The last line on standard error
+    names the run that is reached: store what is written, then acknowledge it with --cursor NAME --ack-run RUN.
+    """
+    if (since is None) == (cursor_name is None):
+        raise SettingsError("give either --since RUN or --cursor NAME")
+    if (ack or ack_run is not None) and cursor_name is None:
+        raise SettingsError("--ack and --ack-run move a cursor; give --cursor NAME")
+    opened = open_ledger(ledger, run)
+    if cursor_name is not None and ack_run is not None:
+        if ack_run > opened.run:
+            raise SettingsError(f"--ack-run must be a run from 0 to {opened.run}, not {ack_run}")
+        acknowledge(opened.root, cursor_name, ack_run)
+        return
+    start = cursor(opened.root, cursor_name) if cursor_name is not None else since or 0
+    if start > opened.run:
+        raise SettingsError(f"run {start} comes after run {opened.run}, up to which the feed would lead")
+    counts: Counter[str] = Counter()
+    tables = _counted(opened, start, role, counts)
+    to = None if to == Path("-") else to
+    if format == "parquet":
+        if to is None:
+            raise SettingsError("--format parquet needs --to FILE")
+        _write_parquet(tables, changes_schema(opened.schema), to)
+    else:
+        _write_jsonl(tables, to)
+    if ack and cursor_name is not None:
+        acknowledge(opened.root, cursor_name, opened.run)
+    _tell(start, opened.run, counts)
+
+
+def _counted(ledger: Ledger, since: int, role: Role, counts: Counter[str]) -> Iterator[pa.Table]:
+    for table in ledger.iter_feed(since, role=role):
+        counts.update(table.column("operation").to_pylist())
+        counts["embed"] += sum(table.column("embed_needed").to_pylist())
+        yield table
+
+
+def _tell(since: int, run: int, counts: Counter[str]) -> None:
+    names = ("add", "move", "update", "delete", "embed")
+    figures = " ".join(f"{name}={counts[name]}" for name in names)
+    told(
+        "feed", f"FEED since={since} run={run} {figures}", {"since": since, "run": run, **{n: counts[n] for n in names}}
+    )
+
+
+def _write_jsonl(tables: Iterator[pa.Table], to: Path | None) -> None:
+    if to is None:
+        sys.stdout.reconfigure(encoding="utf-8", newline="")  # type: ignore[union-attr]
+        for table in tables:
+            sys.stdout.writelines(f"{json_line(row)}\n" for row in table.to_pylist())
+        sys.stdout.flush()
+        return
+    with _whole(to) as path, path.open("w", encoding="utf-8", newline="") as stream:
+        for table in tables:
+            stream.writelines(f"{json_line(row)}\n" for row in table.to_pylist())
+
+
+def _write_parquet(tables: Iterator[pa.Table], schema: pa.Schema, to: Path) -> None:
+    with _whole(to) as path, pq.ParquetWriter(path, schema, compression="zstd") as writer:
+        for table in tables:
+            writer.write_table(table)
+
+
+@contextmanager
+def _whole(to: Path) -> Iterator[Path]:
+    """A file that takes its place once it is written to its end and on the disk: only then may a cursor move."""
+    waiting = to.with_name(f".{to.name}.{os.getpid()}.tmp")
+    try:
+        yield waiting
+        with waiting.open("rb") as made:
+            os.fsync(made.fileno())
+        waiting.replace(to)
+    except BaseException:
+        with suppress(OSError):
+            waiting.unlink(missing_ok=True)
+        raise

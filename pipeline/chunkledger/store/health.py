@@ -1,0 +1,155 @@
+"""Whether a ledger is whole and can be written: what somebody asks before the night, or after it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from chunkledger.errors import ChunkledgerError, LedgerError
+from chunkledger.remote.opened import absolute, normal
+from chunkledger.remote.urls import is_url
+from chunkledger.store.commit import added_parts, opened, published
+from chunkledger.store.cursors import cursors
+from chunkledger.store.files import is_there, remove_files, size_of, write_file
+from chunkledger.store.ledger import Ledger, open_ledger
+from chunkledger.store.lock import LockedError, leftovers, locked
+
+Verdict = Literal["ok", "look", "bad"]
+"""`look`: it works, and somebody should know. `bad`: the next run would fail, or what is there can't be read."""
+_PROBE = ".probe"
+_ROOM = 2
+"""A run that splits everything anew writes all of the records a second time before it drops the first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """What was looked at, how it is, and the reason or the figures."""
+
+    name: str
+    verdict: Verdict
+    detail: str
+
+
+def health(root: str) -> Iterator[Check]:
+    """Look at a ledger, or at the folder or URL that is to become one.
+
+    The lock is tried, and let go of at once; a probe is written and removed.
+
+    Args:
+        root: of the ledger.
+    """
+    root = normal(root)
+    try:
+        table = opened(root)
+        ledger = open_ledger(root) if table else None
+    except LedgerError as error:
+        yield Check("table", "bad", str(error))
+        return
+    if ledger is None:
+        yield Check("table", "ok", f"no ledger in {root} yet; the first run makes it")
+    else:
+        yield from _table(ledger)
+    yield from _lock(root, ledger)
+    yield from _disk(root, ledger)
+
+
+def _table(ledger: Ledger) -> Iterator[Check]:
+    actions = added_parts(ledger.table)
+    names, sizes = (actions.column(name).to_pylist() for name in ("path", "size_bytes"))
+    wrong = [
+        f"{name} {why}" for name, size in zip(names, sizes, strict=True) if (why := _wrong(ledger.root, name, size))
+    ]
+    missing = [name for name in (ledger.files.documents, ledger.files.report) if not is_there(ledger.root, name)]
+    try:
+        ledger.report()
+    except LedgerError as error:
+        yield Check("report", "bad", str(error))
+    if wrong or missing:
+        said = [*wrong, *(f"{name} is gone" for name in missing)]
+        more = f", and {len(said) - 3} more" if len(said) > 3 else ""
+        yield Check("table", "bad", f"run {ledger.run}: {', '.join(said[:3])}{more}; restore it, or ingest anew")
+    else:
+        parts = f"{len(names):,} {'part' if len(names) == 1 else 'parts'}"
+        yield Check("table", "ok", f"run {ledger.run}: {parts}, {sum(sizes) / 1e6:,.1f} MB")
+    yield from _feed(ledger)
+
+
+def _wrong(root: str, name: str, size: int) -> str:
+    now = size_of(root, name)
+    if now is None:
+        return "is gone"
+    return "" if now == size else f"has {now:,} bytes, and had {size:,}"
+
+
+def _feed(ledger: Ledger) -> Iterator[Check]:
+    try:
+        every = cursors(ledger.root)
+    except LedgerError as error:
+        yield Check("cursors", "bad", str(error))
+        return
+    gone = [run.files.run for run in published(ledger.table) if not _has_changes(ledger.root, run.files.changes)]
+    oldest = max(gone, default=0)
+    lost = {name: run for name, run in every.items() if 0 < run < oldest}
+    if lost:
+        said = ", ".join(f"{name} (run {run})" for name, run in lost.items())
+        yield Check("cursors", "look", f"the changes that these would read are gone: {said}; begin them anew")
+    elif every:
+        said = ", ".join(f"{name} at run {run}" for name, run in every.items())
+        yield Check("cursors", "ok", said)
+
+
+def _has_changes(root: str, names: tuple[str, ...]) -> bool:
+    return all(is_there(root, name) for name in names)
+
+
+def _lock(root: str, ledger: Ledger | None) -> Iterator[Check]:
+    if ledger is None and (is_url(root) or not os.path.isdir(root)):
+        return
+    try:
+        with locked(root) as held:
+            left = leftovers(root, ledger.run if ledger else 0)
+    except LockedError as error:
+        yield Check("lock", "look", str(error).partition("; --wait")[0])
+        return
+    except OSError as error:
+        yield Check("lock", "bad", f"can't be made: {error.strerror or error}")
+        return
+    if (before := held.before) or left:
+        ended = f"the last run ({before}) did not come to its end" if before else "a run did not come to its end"
+        yield Check("lock", "look", f"free; {ended}; the next one removes {len(left):,} files that it left")
+    else:
+        yield Check("lock", "ok", "free")
+
+
+def _disk(root: str, ledger: Ledger | None) -> Iterator[Check]:
+    folder = absolute(root)
+    while not is_url(folder) and not os.path.isdir(folder):
+        folder = os.path.dirname(folder)
+    try:
+        # In the folder itself and not below it, so that nothing is made that was not there.
+        write_file(folder, _PROBE, b"chunkledger")
+        remove_files(folder, [_PROBE])
+    except OSError as error:
+        yield Check(
+            "store" if is_url(folder) else "disk", "bad", f"{folder} can't be written: {error.strerror or error}"
+        )
+        return
+    if is_url(folder):
+        yield Check("store", "ok", f"{folder} can be written")
+        return
+    free = shutil.disk_usage(folder).free
+    sizes = added_parts(ledger.table).column("size_bytes").to_pylist() if ledger else []
+    needed = _ROOM * sum(sizes)
+    said = f"{free / 1e9:,.1f} GB free in {folder}"
+    if free < needed:
+        yield Check("disk", "look", f"{said}; a run that splits everything anew may write {needed / 1e9:,.1f} GB")
+    else:
+        yield Check("disk", "ok", said)
+
+
+def failure(name: str, error: ChunkledgerError) -> Check:
+    """A check that could not be made."""
+    return Check(name, "bad", str(error))
