@@ -325,6 +325,8 @@ def test_run_that_has_lost_its_lock_stops(corpus: Bucket, monkeypatch: pytest.Mo
     another = json.dumps({"pid": 1, "host": "other", "run": "other", "seconds": 100.0}).encode()
 
     def take_over(step: Step) -> None:
+        if not step.documents:
+            return  # the first step comes before any part is written
         corpus.store("ledger").write("_lock.json", another)
         for thread in threading.enumerate():
             if thread.name.startswith("lease of"):
