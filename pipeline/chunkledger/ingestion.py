@@ -76,6 +76,7 @@ def ingest(
     """
     work = _work(sources, out, settings, selection, jobs, rehash, progress, notify)
     check_share(max_delete)
+    last_run(opened(work.root))  # what is no ledger is left alone
     try:
         with locked(work.root, wait) as held:
             if held.before:
@@ -125,7 +126,7 @@ def _work(
     notify: Notify | None,
 ) -> _Work:
     root = normal(out)
-    made = with_further_encodings_of(root, settings or Settings())
+    made = settings or Settings()
     wanted = replace(selection or Selection(), format=made.format)
     # A string is a sequence of strings too, and would be read letter by letter.
     several = [sources] if isinstance(sources, str | os.PathLike) else sources
@@ -179,6 +180,8 @@ class _Work:
 
     def done(self, held: Held, max_delete: float) -> Run:
         """Do all of it, with the lock held."""
+        # Not before: the run that was waited for may have been a recount.
+        self.settings = with_further_encodings_of(self.root, self.settings)
         started, clock = datetime.datetime.now(datetime.UTC), time.monotonic()
         told = Told(self.sources, self.settings, self.selection, started)
         table = opened(self.root)

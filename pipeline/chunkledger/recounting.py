@@ -7,6 +7,7 @@ import os
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 
@@ -23,7 +24,7 @@ from chunkledger.records.again import with_encoding
 from chunkledger.records.schema import schema_of
 from chunkledger.settings import ENCODINGS, Settings
 from chunkledger.store.changes_files import written_changes
-from chunkledger.store.commit import NewPart, RunFiles, commit
+from chunkledger.store.commit import NewPart, RunFiles, commit, next_entry
 from chunkledger.store.documents_table import DOCUMENTS_SCHEMA, documents_content, with_columns
 from chunkledger.store.files import place_of, settle, write_file
 from chunkledger.store.layout import CHANGES, DOCUMENTS, RUNS, documents_name, part_name, run_name
@@ -60,12 +61,23 @@ def recount(ledger: str | os.PathLike[str], encoding: str, *, wait: float = 0.0)
             if encoding in before.encodings:
                 raise SettingsError(f"{root} is counted in {encoding} already")
             held.remove(leftovers(root, opened.run))
-            trusted = Trusted(held, [encoding])
-            parts = trusted.parts(lambda engine: _parts(opened, encoding, before, engine))
-            return _published(held, opened, encoding, parts, trusted, clock)
+            try:
+                trusted = Trusted(held, [encoding])
+                parts = trusted.parts(lambda engine: _parts(opened, encoding, before, engine))
+                return _published(held, opened, encoding, parts, trusted, clock)
+            except BaseException:
+                _give_up(held, opened.run)
+                raise
     except OSError as error:
         where = f" ({error.filename})" if error.filename else ""
         raise LedgerError(f"{root} can't be written: {error.strerror or error}{where}") from error
+
+
+def _give_up(held: Held, before: int) -> None:
+    """Leave the ledger as it was, where the run had not been published when it was interrupted."""
+    with suppress(Exception):
+        if open_ledger(held.root).run == before:
+            held.remove(leftovers(held.root, before))
 
 
 def _parts(ledger: Ledger, encoding: str, settings: Settings, engine: Engine) -> list[PartInfo]:
@@ -196,8 +208,9 @@ def _published(held: Held, ledger: Ledger, encoding: str, parts: list[PartInfo],
     settle(ledger.root, ["", DOCUMENTS, CHANGES, RUNS])
     added = [NewPart(part.name, part.size, part.rows, part.doc_ids) for part in parts]
     held.check()
+    entry = next_entry(ledger.table)
     commit(ledger.root, ledger.table, added, list(moved), files, schema)
-    settle(ledger.root, ["_delta_log"])
+    settle(ledger.root, [entry, "_delta_log", ""])
     return run
 
 

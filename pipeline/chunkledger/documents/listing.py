@@ -217,7 +217,8 @@ class _Files:
     def __init__(self, source: Source, selection: Selection, listing: Listing) -> None:
         self.listed = ListedFiles(source, selection, listing)
         self.selection = selection
-        self.listing = listing
+        self.entries = listing.entries
+        self.prefix = f"{source.name}/" if source.name else ""
         self.not_racy = time.time_ns() - _RACY_NS
         of = {suffix: format_of(f"a{suffix}", selection.format) for suffix in SUFFIXES}
         self.formats = of if self.listed.wants_all and not source.pattern else {}
@@ -244,7 +245,7 @@ class _Files:
         if size > self.selection.max_document_bytes:
             return False
         stamp = f"{mtime_ns}-{status.st_ino}" if mtime_ns < self.not_racy else ""
-        self.listing.entries.append(Entry(self.listed.prefix + below, entry.path, size, mtime_ns, stamp, how))
+        self.entries.append(Entry(self.prefix + below, entry.path, size, mtime_ns, stamp, how))
         return True
 
     def take(self, below: str, path: str, entry: os.DirEntry[str] | None = None) -> None:

@@ -21,10 +21,10 @@ from chunkledger.runs.making import Made, unused
 from chunkledger.settings import Settings
 from chunkledger.store.changes import NO_RENAMES, ChangeCounts, Renames, total
 from chunkledger.store.changes_files import written_changes
-from chunkledger.store.commit import RunFiles, commit
+from chunkledger.store.commit import RunFiles, commit, next_entry
 from chunkledger.store.documents_table import documents_content
-from chunkledger.store.files import place_of, settle, write_file
-from chunkledger.store.layout import CHANGES, DOCUMENTS, RUNS, documents_name, run_name
+from chunkledger.store.files import names_in, place_of, settle, write_file
+from chunkledger.store.layout import CHANGES, DOCUMENTS, RUNS, documents_name, run_name, run_of
 from chunkledger.store.ledger import Ledger
 from chunkledger.store.lock import Held
 from chunkledger.store.merging import PartRange, in_document_order
@@ -137,6 +137,15 @@ def _renames(made: Made, looked: Looked, before: Ledger) -> Renames:
     return Renames(made.renamed, tables)
 
 
+def _of_dead_workers(root: str, run: int, made: Made) -> list[str]:
+    """Parts of the run that nobody told of: their process died when it had written them, and others did its work.
+
+    Afterwards nothing would tell them from parts of an older run, which readers of that run may still need.
+    """
+    told = {*(part.name for part in made.parts), *(part.name for part in made.added)}
+    return [name for name in names_in(root) if run_of(name) == run and name not in told] if told else []
+
+
 def publish(
     held: Held,
     table: DeltaTable | None,
@@ -162,7 +171,7 @@ def publish(
         OSError: a file can't be written.
     """
     root = held.root
-    held.remove(unused(made))
+    held.remove([*unused(made), *_of_dead_workers(root, run.number, made)])
     documents = documents_content(made.documents)
     report = told.report(
         run.number,
@@ -179,5 +188,6 @@ def publish(
     # All of it must be there for good before anything says that it is.
     settle(root, ["", DOCUMENTS, CHANGES, RUNS])
     held.check()
+    entry = next_entry(table)
     commit(root, table, made.added, made.removed, files, schema_of(told.settings.further_encodings))
-    settle(root, ["_delta_log"])
+    settle(root, [entry, "_delta_log", ""])

@@ -150,6 +150,11 @@ def _read(table: DeltaTable) -> Iterator[None]:
     raise LedgerError(f"{table.table_uri}: the log can't be read: {said}")
 
 
+def next_entry(table: DeltaTable | None) -> str:
+    """Name, below the root, of the entry of the log that a commit on this table makes."""
+    return f"_delta_log/{0 if table is None else table.version() + 1:020}.json"
+
+
 def last_run(table: DeltaTable | None) -> int:
     """Number of the last published run; 0 where there is none.
 

@@ -63,12 +63,14 @@ def is_there(root: str, name: str) -> bool:
 
 
 def size_of(root: str, name: str) -> int | None:
-    """Bytes of a file below the root; None where there is none."""
+    """Bytes of the file of this name below the root; None where there is none."""
     if is_url(root):
         info = store_at(root).info(name)
-        return info.size if info else None
-    path = os.path.join(root, name)
-    return os.path.getsize(path) if os.path.exists(path) else None
+        return None if info is None else info.size
+    try:
+        return os.path.getsize(os.path.join(root, name))
+    except FileNotFoundError:
+        return None
 
 
 def place_of(root: str, name: str) -> str:
@@ -125,20 +127,21 @@ def remove_files(root: str, names: Iterable[str]) -> None:
             os.unlink(os.path.join(root, name))
 
 
-def settle(root: str, folders: Iterable[str]) -> None:
+def settle(root: str, names: Iterable[str]) -> None:
     """Have the system write down that the files in these folders below the root are there.
 
-    A file's content is written down with it; its name is only when its folder is. A store has done so when it answers.
+    `write_file` has the content written down; a name is only when its folder is. What a library wrote is neither, and
+    such a file may be named itself. A store has done all of it when it answers.
 
     Raises:
         OSError: the system can't.
     """
     if is_url(root):
         return
-    for folder in folders:
-        path = os.path.join(root, folder)
-        if os.path.isdir(path) and hasattr(os, "O_DIRECTORY"):
-            number = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    for name in names:
+        path = os.path.join(root, name)
+        if os.path.exists(path) and hasattr(os, "O_DIRECTORY"):  # elsewhere folders can't be opened
+            number = os.open(path, os.O_RDONLY)
             try:
                 os.fsync(number)
             finally:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from chunkledger.errors import ChunkledgerError, LedgerError
-from chunkledger.remote.opened import absolute, normal
+from chunkledger.remote.opened import absolute
 from chunkledger.remote.urls import is_url
 from chunkledger.store.commit import added_parts, opened, published
 from chunkledger.store.cursors import cursors
@@ -34,14 +34,13 @@ class Check:
 
 
 def health(root: str) -> Iterator[Check]:
-    """Look at a ledger, or at the folder or URL that is to become one.
+    """Look at a ledger, or at the folder that is to become one.
 
     The lock is tried, and let go of at once; a probe is written and removed.
 
     Args:
         root: of the ledger.
     """
-    root = normal(root)
     try:
         table = opened(root)
         ledger = open_ledger(root) if table else None
@@ -81,7 +80,7 @@ def _wrong(root: str, name: str, size: int) -> str:
     now = size_of(root, name)
     if now is None:
         return "is gone"
-    return "" if now == size else f"has {now:,} bytes, and had {size:,}"
+    return f"has {now:,} bytes, and had {size:,}" if now != size else ""
 
 
 def _feed(ledger: Ledger) -> Iterator[Check]:
@@ -106,7 +105,8 @@ def _has_changes(root: str, names: tuple[str, ...]) -> bool:
 
 
 def _lock(root: str, ledger: Ledger | None) -> Iterator[Check]:
-    if ledger is None and (is_url(root) or not os.path.isdir(root)):
+    # Where there is no ledger yet in a store, a lock that is tried would be all that is left there.
+    if ledger is None if is_url(root) else not os.path.isdir(root):
         return
     try:
         with locked(root) as held:
@@ -117,8 +117,9 @@ def _lock(root: str, ledger: Ledger | None) -> Iterator[Check]:
     except OSError as error:
         yield Check("lock", "bad", f"can't be made: {error.strerror or error}")
         return
-    if (before := held.before) or left:
-        ended = f"the last run ({before}) did not come to its end" if before else "a run did not come to its end"
+    if held.before or left:
+        who = f"the last run ({held.before})" if held.before else "a run"
+        ended = f"{who} did not come to its end"
         yield Check("lock", "look", f"free; {ended}; the next one removes {len(left):,} files that it left")
     else:
         yield Check("lock", "ok", "free")
@@ -126,19 +127,17 @@ def _lock(root: str, ledger: Ledger | None) -> Iterator[Check]:
 
 def _disk(root: str, ledger: Ledger | None) -> Iterator[Check]:
     folder = absolute(root)
-    while not is_url(folder) and not os.path.isdir(folder):
+    while not is_url(root) and not os.path.isdir(folder):
         folder = os.path.dirname(folder)
     try:
         # In the folder itself and not below it, so that nothing is made that was not there.
         write_file(folder, _PROBE, b"chunkledger")
         remove_files(folder, [_PROBE])
     except OSError as error:
-        yield Check(
-            "store" if is_url(folder) else "disk", "bad", f"{folder} can't be written: {error.strerror or error}"
-        )
+        yield Check("disk", "bad", f"{folder} can't be written: {error.strerror or error}")
         return
-    if is_url(folder):
-        yield Check("store", "ok", f"{folder} can be written")
+    if is_url(root):
+        yield Check("disk", "ok", f"{folder} can be written")
         return
     free = shutil.disk_usage(folder).free
     sizes = added_parts(ledger.table).column("size_bytes").to_pylist() if ledger else []

@@ -10,6 +10,7 @@ import contextlib
 import datetime
 import json
 import os
+import re
 import socket
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
@@ -25,6 +26,9 @@ from chunkledger.store.layout import CHANGES, CURSORS, DOCUMENTS, LOCK, RUNNING,
 
 LEASE_SECONDS = 120.0
 """After which another run may take over the lock of one in a store that no longer says that it is there."""
+
+_LOG_WAITING = re.compile(r"\d{20}\.json#\d+")
+"""Names that Delta Lake gives an entry of its log before it puts it in its place; it never removes them later."""
 
 
 class LockedError(LedgerError):
@@ -138,12 +142,13 @@ def _file_lock(root: str, wait: float) -> Iterator[Callable[[], bool]]:
     try:
         yield lambda: False
     finally:
-        lock.release()
         if is_new and os.listdir(root) == [LOCK]:
-            # Nothing has come of it, as where a source does not exist.
+            # Nothing has come of it, as where two documents have the same id. The lock is still held: once it is free
+            # the file may be that of the next run, and whoever comes after it would make another one.
             with contextlib.suppress(OSError):
                 remove_files(root, [LOCK])
                 os.rmdir(root)
+        lock.release()
 
 
 @contextlib.contextmanager
@@ -166,21 +171,33 @@ def _lease(root: str, wait: float) -> Iterator[Callable[[], bool]]:
 def leftovers(root: str, last_run: int) -> list[str]:
     """Files of runs that were never published: names below the root.
 
-    Reports are none of them: they tell why.
+    Reports that tell why a run was not published are none of them. One that tells of no error was written just before
+    the commit that did not come, and would pass for that of a run that was.
 
     Args:
         root: of the ledger.
         last_run: number of the last run that was published.
     """
     named = [name for folder in ("", DOCUMENTS, CHANGES) for name in names_in(root, folder)]
+    named += [
+        name for name in names_in(root, RUNS) if (run_of(name) or 0) > last_run and not _is_of_failure(root, name)
+    ]
     return [name for name in named if (run_of(name) or 0) > last_run] + list(unfinished(root))
+
+
+def _is_of_failure(root: str, report: str) -> bool:
+    """Whether it says why a run was not published, or can't be read."""
+    try:
+        return json.loads(read_file(root, report))["error"] is not None
+    except (OSError, ValueError, KeyError, TypeError):
+        return True
 
 
 def unfinished(root: str) -> Iterator[str]:
     """Files that were being written when their process ended; an object is there whole, or not at all."""
     return (
         name
-        for folder in (() if is_url(root) else ("", DOCUMENTS, CHANGES, RUNS, CURSORS))
+        for folder in (() if is_url(root) else ("", DOCUMENTS, CHANGES, RUNS, CURSORS, "_delta_log"))
         for name in names_in(root, folder)
         if is_waiting(name)
     )
@@ -189,4 +206,4 @@ def unfinished(root: str) -> Iterator[str]:
 def is_waiting(name: str) -> bool:
     """Whether the name is that of a file that is being written."""
     own = name.rpartition("/")[2]
-    return own.startswith(".") and own.endswith(".tmp")
+    return (own.startswith(".") and own.endswith(".tmp")) or bool(_LOG_WAITING.fullmatch(own))
