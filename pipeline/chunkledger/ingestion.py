@@ -76,6 +76,7 @@ def ingest(
     """
     work = _work(sources, out, settings, selection, jobs, rehash, progress, notify)
     check_share(max_delete)
+    last_run(opened(work.root))  # what is no ledger is left alone
     try:
         with locked(work.root, wait) as held:
             if held.before:

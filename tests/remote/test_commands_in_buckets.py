@@ -66,6 +66,28 @@ def test_commands_take_urls(corpus: Bucket, tmp_path: Path) -> None:
     assert _done("init", corpus.url("docs"), "--print").returncode == 0
 
 
+def test_operators_take_urls(corpus: Bucket) -> None:
+    """A dry run, the feed by a cursor, the list of runs, vacuum and doctor."""
+    url = corpus.url("ledger")
+    assert _ingest(corpus).returncode == 0
+    corpus.put("docs/a.md", sections(5).encode())
+    before = corpus.names("ledger")
+    dry = _ingest(corpus, "--dry-run")
+    assert (dry.returncode, "changed: a.md" in dry.stdout, corpus.names("ledger")) == (0, True, before)
+    assert _done("feed", url, "--cursor", "store", "--ack").returncode == 0
+    assert _ingest(corpus, "--rehash", "--wait", "5").returncode == 0
+    fed = _done("feed", url, "--cursor", "store", "--ack")
+    assert (fed.returncode, len(fed.stdout.splitlines()) > 0) == (0, True)
+    runs = _done("runs", url)
+    assert (runs.returncode, "2" in runs.stdout) == (0, True)
+    doctor = _done("doctor", url)
+    assert (doctor.returncode, f"{url} can be written" in doctor.stdout) == (0, True), doctor.stdout
+    vacuum = _done("vacuum", url, "--keep-days", "0")
+    assert (vacuum.returncode, "part-00001-" in vacuum.stdout) == (0, True), vacuum.stderr
+    assert [name for name in corpus.names("ledger") if "part-00001-" in name] == []
+    assert _done("verify", url).returncode == 0
+
+
 @pytest.mark.parametrize(
     ("source", "ledger", "code", "said"),
     [

@@ -73,8 +73,8 @@ def vacuum_command(
     """
     root = open_ledger(ledger).root
     try:
-        with locked(root, wait):
-            done = vacuum(open_ledger(root), keep_days, dry_run=dry_run)
+        with locked(root, wait) as held:
+            done = vacuum(open_ledger(root), keep_days, dry_run=dry_run, held=held)
     except LockedError as failure:
         error(f"nothing was removed: {failure}")
         raise typer.Exit(UNPUBLISHED) from failure

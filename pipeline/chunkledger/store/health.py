@@ -8,12 +8,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-import pyarrow as pa
-
 from chunkledger.errors import ChunkledgerError, LedgerError
 from chunkledger.remote.opened import absolute
 from chunkledger.remote.urls import is_url
-from chunkledger.store.commit import opened, published
+from chunkledger.store.commit import added_parts, opened, published
 from chunkledger.store.cursors import cursors
 from chunkledger.store.files import is_there, remove_files, size_of, write_file
 from chunkledger.store.ledger import Ledger, open_ledger
@@ -58,7 +56,7 @@ def health(root: str) -> Iterator[Check]:
 
 
 def _table(ledger: Ledger) -> Iterator[Check]:
-    actions = pa.table(ledger.table.get_add_actions(flatten=True))
+    actions = added_parts(ledger.table)
     names, sizes = (actions.column(name).to_pylist() for name in ("path", "size_bytes"))
     wrong = [
         f"{name} {why}" for name, size in zip(names, sizes, strict=True) if (why := _wrong(ledger.root, name, size))
@@ -107,7 +105,8 @@ def _has_changes(root: str, names: tuple[str, ...]) -> bool:
 
 
 def _lock(root: str, ledger: Ledger | None) -> Iterator[Check]:
-    if not is_url(root) and not os.path.isdir(root):
+    # Where there is no ledger yet in a store, a lock that is tried would be all that is left there.
+    if ledger is None if is_url(root) else not os.path.isdir(root):
         return
     try:
         with locked(root) as held:
@@ -141,7 +140,7 @@ def _disk(root: str, ledger: Ledger | None) -> Iterator[Check]:
         yield Check("disk", "ok", f"{folder} can be written")
         return
     free = shutil.disk_usage(folder).free
-    sizes = pa.table(ledger.table.get_add_actions(flatten=True)).column("size_bytes").to_pylist() if ledger else []
+    sizes = added_parts(ledger.table).column("size_bytes").to_pylist() if ledger else []
     needed = _ROOM * sum(sizes)
     said = f"{free / 1e9:,.1f} GB free in {folder}"
     if free < needed:

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from deltalake.exceptions import DeltaError
 
 from chunkledger.errors import LedgerError
+from chunkledger.remote.failures import reason
 from chunkledger.store.commit import Published, opened, published
 from chunkledger.store.cursors import cursors
-from chunkledger.store.files import names_in, remove_files
+from chunkledger.store.files import names_in
 from chunkledger.store.layout import CHANGES, DOCUMENTS, run_of
 from chunkledger.store.ledger import Ledger
-from chunkledger.store.lock import leftovers
+from chunkledger.store.lock import Held, leftovers
 
 _MS_PER_DAY = 86_400_000
 
@@ -37,7 +38,9 @@ class Vacuumed:
     held_back: dict[str, int]
 
 
-def vacuum(ledger: Ledger, keep_days: float, *, dry_run: bool = False, now_ms: int | None = None) -> Vacuumed:
+def vacuum(
+    ledger: Ledger, keep_days: float, *, dry_run: bool = False, now_ms: int | None = None, held: Held | None = None
+) -> Vacuumed:
     """Remove the files of runs that were replaced more than some days ago. The lock must be held.
 
     The run that was the last one so many days ago can still be read, and so can those after it. Reports of runs stay,
@@ -48,6 +51,7 @@ def vacuum(ledger: Ledger, keep_days: float, *, dry_run: bool = False, now_ms: i
         keep_days: days whose runs stay; 0 keeps the last run only.
         dry_run: remove nothing, only tell.
         now_ms: the time, in milliseconds since 1970; that of the clock where None.
+        held: the lock; None where nobody else can be at work.
 
     Raises:
         LedgerError: the log can't be read, or files can't be removed.
@@ -67,9 +71,9 @@ def vacuum(ledger: Ledger, keep_days: float, *, dry_run: bool = False, now_ms: i
         others = [name for folder in (DOCUMENTS, CHANGES) for name in names_in(ledger.root, folder) if name not in stay]
         others += [name for name in leftovers(ledger.root, ledger.run) if name not in {*parts, *others}]
         if not dry_run:
-            remove_files(ledger.root, [*parts, *others])
+            (held or Held(ledger.root, None)).remove([*parts, *others])
     except (DeltaError, OSError) as error:
-        raise LedgerError(f"{ledger.root} can't be vacuumed: {error}") from error
+        raise LedgerError(f"{ledger.root} can't be vacuumed: {reason(error)}") from None
     return Vacuumed(tuple(parts), tuple(others), kept[-1].files.run, feed_from, behind)
 
 
