@@ -13,7 +13,6 @@ from functools import partial
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from deltalake import DeltaTable
 
 from chunkledger.documents.sources import Selection, Source, source_of
 from chunkledger.engines.local import Pool, pool, self_test
@@ -108,6 +107,7 @@ def plan_ingest(
     check_share(max_delete)
     table = opened(work.root)
     before = Ledger(absolute(work.root), table) if table else None
+    work.settings = with_further_encodings_of(before, work.settings)
     try:
         with pool(jobs) as workers:
             return planned(work.look(before, workers), last_run(table) + 1, max_delete)
@@ -139,15 +139,14 @@ def _work(
     return _Work(root, chosen, made, wanted, jobs, rehash, progress or _no_progress, notify or _nobody)
 
 
-def with_further_encodings_of(root: str, settings: Settings) -> Settings:
+def with_further_encodings_of(ledger: Ledger | None, settings: Settings) -> Settings:
     """The settings, and the further encodings that the ledger is counted in: once asked for, they stay.
 
     That of the limits does not: whoever names another one wants the ledger that a fresh run makes.
     """
-    table = opened(root)
-    if table is None:
+    if ledger is None:
         return settings
-    before = Ledger(absolute(root), table).settings().further_encodings
+    before = ledger.settings().further_encodings
     more = tuple(name for name in before if name not in settings.encodings)
     return replace(settings, further_encodings=(*settings.further_encodings, *more)) if more else settings
 
@@ -180,16 +179,17 @@ class _Work:
 
     def done(self, held: Held, max_delete: float) -> Run:
         """Do all of it, with the lock held."""
-        # Not before: the run that was waited for may have been a recount.
-        self.settings = with_further_encodings_of(self.root, self.settings)
         started, clock = datetime.datetime.now(datetime.UTC), time.monotonic()
-        told = Told(self.sources, self.settings, self.selection, started)
         table = opened(self.root)
         before = last_run(table)
+        ledger = Ledger(absolute(self.root), table) if table else None
+        # Not before: the run that was waited for may have been a recount.
+        self.settings = with_further_encodings_of(ledger, self.settings)
+        told = Told(self.sources, self.settings, self.selection, started)
         held.remove(leftovers(self.root, before))
         try:
             with pool(self.jobs) as workers:
-                return self._published(held, table, told, max_delete, clock, workers)
+                return self._published(held, ledger, told, max_delete, clock, workers)
         except BaseException as error:
             self._give_up(held, before, told, error, time.monotonic() - clock)
             if isinstance(error, WorkerError):
@@ -203,9 +203,9 @@ class _Work:
         return look(self.sources, self.root, before, self.settings, self.selection, workers, rehash=self.rehash)
 
     def _published(
-        self, held: Held, table: DeltaTable | None, told: Told, max_delete: float, clock: float, workers: Pool
+        self, held: Held, before: Ledger | None, told: Told, max_delete: float, clock: float, workers: Pool
     ) -> Run:
-        before = Ledger(absolute(self.root), table) if table else None
+        table = before.table if before else None
         number = last_run(table) + 1
         stations = _Stations()
         looked = self.look(before, workers)

@@ -26,6 +26,7 @@ from chunkledger.cli import (
     verifying,
 )
 from chunkledger.cli.exits import guarded
+from chunkledger.engines.memory import without_pandas
 
 app = typer.Typer(
     name="chunkledger",
@@ -78,6 +79,7 @@ def _options(
 
 def main() -> None:
     """Run the command line and exit with its code."""
+    without_pandas()
     # Where the terminal's encoding lacks a character, an escape stands for it.
     sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     app(prog_name="chunkledger")

@@ -87,8 +87,8 @@ def _anew(ledger: str, settings: Settings) -> Iterator[Check]:
     try:
         if opened(ledger) is None:
             return
-        own = with_further_encodings_of(ledger, settings)
-        reasons = reasons_to_split_anew(open_ledger(ledger).report(), own)
+        before = open_ledger(ledger)
+        reasons = reasons_to_split_anew(before.report(), with_further_encodings_of(before, settings))
     except LedgerError:
         return  # told above
     if reasons:

@@ -16,7 +16,9 @@ from chunkledger.model import Finding, Format, IntArray
 
 _FORMATS: tuple[Format, ...] = ("markdown", "plain", "rst")
 _CODES = {name: code for code, name in enumerate(_FORMATS)}
-_RACY, _OTHER = -1, -2
+MOST_INODE = 2**62
+"""A larger one has no place in the column."""
+RACY, _OTHER = -1, -2
 """Instead of an inode: a file without a stamp, and one whose stamp is something else."""
 _LONGEST_INODE = 18
 """Digits that fit into the column."""
@@ -63,28 +65,55 @@ class Entries(Sequence[Entry]):
         """Add an entry at the end."""
         doc_id, path, size, mtime_ns, stamp, how, table, row, offset, beside, sha256 = entry
         number = len(self._ids)
-        head = _head(path, doc_id)
+        inode = RACY if not stamp else _inode(stamp, mtime_ns)
+        if inode == _OTHER:
+            self._stamps[number] = stamp
+        if sha256:
+            self._hashes[number] = bytes.fromhex(sha256)
+        self.add_file(self._code(_head(path, doc_id)), doc_id, size, mtime_ns, inode, how)
+        if table or row or offset or beside:
+            if table and self._tables[-1] != table:
+                self._tables.append(table)
+            self._pad(number)
+            self._table_of.append(len(self._tables) - 1 if table else 0)
+            self._rows.append(row)
+            self._offsets.append(offset)
+            self._beside.append(beside)
+
+    def add_file(self, folder: int, doc_id: str, size: int, mtime_ns: int, inode: int, how: Format) -> None:
+        """Add a file at the end, in a fifth of the time that an entry would take.
+
+        Args:
+            folder: as `folder` has given it.
+            doc_id: its id.
+            size: in bytes.
+            mtime_ns: when it was last changed.
+            inode: at most `MOST_INODE`; `RACY` where time and inode say nothing.
+            how: it is read.
+        """
+        self._ids.append(doc_id)
+        self._places.append(folder)
+        self._sizes.append(size)
+        self._mtimes.append(mtime_ns)
+        self._inodes.append(inode)
+        self._formats.append(_CODES[how])
+
+    def folder(self, path: str, prefix: str) -> int:
+        """What stands for a folder, given with the slash at its end, below which ids go on behind this prefix."""
+        return self._code((path, len(prefix)))
+
+    def _code(self, head: tuple[str, int]) -> int:
         code = self._codes.get(head)
         if code is None:
             code = self._codes[head] = len(self._heads)
             self._heads.append(head)
-        self._ids.append(doc_id)
-        self._places.append(code)
-        self._sizes.append(size)
-        self._mtimes.append(mtime_ns)
-        inode = _RACY if not stamp else _inode(stamp, mtime_ns)
-        if inode == _OTHER:
-            self._stamps[number] = stamp
-        self._inodes.append(inode)
-        self._formats.append(_CODES[how])
-        if table and self._tables[-1] != table:
-            self._tables.append(table)
-        self._table_of.append(len(self._tables) - 1 if table else 0)
-        self._rows.append(row)
-        self._offsets.append(offset)
-        self._beside.append(beside)
-        if sha256:
-            self._hashes[number] = bytes.fromhex(sha256)
+        return code
+
+    def _pad(self, length: int) -> None:
+        """Let the columns that only rows of tables have go so far; behind their end all is nothing."""
+        for column in (self._table_of, self._rows, self._offsets, self._beside):
+            if len(column) < length:
+                column.frombytes(bytes(column.itemsize * (length - len(column))))
 
     def __len__(self) -> int:
         return len(self._ids)
@@ -107,9 +136,10 @@ class Entries(Sequence[Entry]):
     __hash__ = None  # type: ignore[assignment]
 
     def _entry(self, number: int) -> Entry:
+        self._pad(len(self))
         doc_id, mtime_ns, inode = self._ids[number], self._mtimes[number], self._inodes[number]
         head, cut = self._heads[self._places[number]]
-        stamp = "" if inode == _RACY else self._stamps[number] if inode == _OTHER else f"{mtime_ns}-{inode}"
+        stamp = "" if inode == RACY else self._stamps[number] if inode == _OTHER else f"{mtime_ns}-{inode}"
         return Entry(
             doc_id, head if cut == _WHOLE else head + doc_id[cut:], self._sizes[number], mtime_ns, stamp,
             _FORMATS[self._formats[number]], self._tables[self._table_of[number]], self._rows[number],
@@ -118,6 +148,7 @@ class Entries(Sequence[Entry]):
 
     def take(self, places: IntArray) -> Entries:
         """The entries at these places, in their order."""
+        self._pad(len(self))
         found = Entries()
         chosen = places.tolist()
         found._ids = [self._ids[place] for place in chosen]
@@ -166,11 +197,13 @@ class Entries(Sequence[Entry]):
     @property
     def rows(self) -> IntArray:
         """Number of the row of each; 0 for a file."""
+        self._pad(len(self))
         return np.array(self._rows, np.int64)
 
     @property
     def weights(self) -> IntArray:
         """What each weighs, as `Entry.weight`."""
+        self._pad(len(self))
         return weights_of(self.sizes, np.array(self._beside, np.int64))
 
     def ids(self) -> pa.Array:
@@ -189,6 +222,7 @@ class Entries(Sequence[Entry]):
         """Id of the file that each comes from."""
         if len(self._tables) == 1:
             return self.ids()
+        self._pad(len(self))
         pairs = zip(self._ids, self._table_of, strict=True)
         return pa.array((self._tables[table] or doc_id for doc_id, table in pairs), pa.string())
 

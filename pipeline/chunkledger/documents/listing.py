@@ -9,12 +9,12 @@ import stat
 import time
 from collections.abc import Callable, Sequence
 
-from chunkledger.documents.entries import Listing
+from chunkledger.documents.entries import MOST_INODE, RACY, Listing
 from chunkledger.documents.formats import SUFFIXES, TABLE_SUFFIXES, format_of, has_file_name, suffix_of, unread
 from chunkledger.documents.globs import Glob
 from chunkledger.documents.listed_files import NOT_UTF8, ListedFiles, is_storable
 from chunkledger.documents.listed_objects import list_objects
-from chunkledger.documents.sources import Entry, Selection, Source, one_line
+from chunkledger.documents.sources import Selection, Source, one_line
 from chunkledger.errors import SourceError
 from chunkledger.model import Finding, Status
 from chunkledger.remote.urls import is_url
@@ -231,6 +231,7 @@ class _Files:
         self.not_racy = time.time_ns() - _RACY_NS
         of = {suffix: format_of(f"a{suffix}", selection.format) for suffix in SUFFIXES}
         self.formats = of if self.listed.wants_all and not source.pattern else {}
+        self.folder = self.entries.folder(f"{source.path}{'' if source.path.endswith(os.sep) else os.sep}", self.prefix)
 
     def plain(self, entry: os.DirEntry[str], name: str, below: str) -> bool:
         """Take a file that has nothing special about it; whether it is one.
@@ -251,10 +252,10 @@ class _Files:
         except OSError:
             return False
         size, mtime_ns = status.st_size, status.st_mtime_ns
-        if size > self.selection.max_document_bytes:
+        if size > self.selection.max_document_bytes or status.st_ino > MOST_INODE:
             return False
-        stamp = f"{mtime_ns}-{status.st_ino}" if mtime_ns < self.not_racy else ""
-        self.entries.append(Entry(self.prefix + below, entry.path, size, mtime_ns, stamp, how))
+        inode = status.st_ino if mtime_ns < self.not_racy else RACY
+        self.entries.add_file(self.folder, self.prefix + below, size, mtime_ns, inode, how)
         return True
 
     def take(self, below: str, path: str, entry: os.DirEntry[str] | None = None) -> None:

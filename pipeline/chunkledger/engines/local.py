@@ -22,6 +22,8 @@ from chunkledger.model import Finding
 from chunkledger.planning.placement import Merge
 from chunkledger.settings import Settings
 
+BYTES_FOR_A_WORKER = 24_000_000
+"""Of documents, for which one more process is worth to be started: that takes the CPU of about four megabytes."""
 TRIES = 2
 """How often a document may see its process die before it is the one to blame: the first time it may be bystander."""
 Pool = Workers[Any] | None
@@ -65,6 +67,7 @@ def run_units(
             yield unit, run_unit(unit, settings, out, engine)
         return
     tries: Counter[Unit] = Counter()
+    workers.limit(1 + sum(unit.size for unit in units) // BYTES_FOR_A_WORKER)
     for unit in units:
         workers.submit(unit, run_unit, unit, settings, out, engine, seconds=_seconds(unit.size))
     for unit, outcome in workers.outcomes():

@@ -18,6 +18,7 @@ from multiprocessing.connection import Connection
 from types import TracebackType
 from typing import Any, Generic, TypeVar
 
+from chunkledger.engines.memory import without_pandas
 from chunkledger.errors import ChunkledgerError
 
 Key = TypeVar("Key")
@@ -68,7 +69,7 @@ class Workers(Generic[Key]):
     """
 
     def __init__(self, jobs: int) -> None:
-        self._jobs = jobs
+        self._jobs = self._most = jobs
         self._waiting: deque[_Task[Key]] = deque()
         self._running: dict[Future[Any], _Running[Key]] = {}
         self._idle: list[_Worker] = []
@@ -90,6 +91,10 @@ class Workers(Generic[Key]):
         for worker in [*self._idle, *(running.worker for running in self._running.values())]:
             worker.end()
         self._watched.close()
+
+    def limit(self, jobs: int) -> None:
+        """Let at most so many processes work at once from now on, and no more than at first."""
+        self._jobs = max(1, min(self._most, jobs))
 
     def submit(self, key: Key, call: Callable[..., Any], *arguments: object, seconds: float) -> None:
         """Add a task; also while `outcomes` is read.
@@ -219,6 +224,7 @@ def _hold_on(watched: Connection) -> None:
     That also happens where the driver is killed; its workers were seen to wait for work for ever.
     """
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+    without_pandas()
     threading.Thread(target=_end_with, args=(watched,), daemon=True).start()
 
 
