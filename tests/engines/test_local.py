@@ -125,3 +125,16 @@ def test_no_process_is_left(tmp_path: Path) -> None:
     """At the end of the work, however it ended, this process has no child."""
     _run(_units(tmp_path), tmp_path / "out", 2)
     assert multiprocessing.active_children() == []
+
+
+@pytest.mark.parametrize(("each", "most"), [(1, 2), (10**9, 1)])
+def test_worker_is_started_only_for_work_that_is_worth_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, each: int, most: int
+) -> None:
+    """To start one takes the CPU of some megabytes."""
+    monkeypatch.setattr(local, "BYTES_FOR_A_WORKER", each)
+    seen: set[int] = set()
+    with pool(2) as workers:
+        for _ in run_units(_units(tmp_path), Settings(), str(tmp_path / "out"), "toktok", workers):
+            seen.add(len(multiprocessing.active_children()))
+    assert max(seen) == most
