@@ -124,7 +124,7 @@ class Maker:
         looked.listing.entries = Entries()
         parts = self.trusted.parts(lambda engine: self._worked(units, engine)) if units else []
         seen = pa.concat_tables([part.documents for part in parts]) if parts else looked.known.slice(0, 0)
-        rest = self._rest(looked, stays, seen)
+        rest = self._rest(looked, stays, seen) if parts else looked.remaining
         is_new = pc.equal(seen.column("status"), "ok")
         new = seen.filter(is_new)
         new = new.filter(pc.invert(pc.is_in(new.column("doc_id"), looked.ledger.column("doc_id"))))
@@ -217,6 +217,8 @@ class Maker:
 
     def _place(self, made: Made, looked: Looked, first: int) -> None:
         """Bring every document's records into a part of its range, and tell which parts come and go."""
+        if not made.parts and not made.gone:
+            return  # nothing has changed, and there may be very many documents to go through
         before = Counter(looked.ledger.column("part").to_pylist())
         of_run = {part.name: part for part in made.parts if part.rows}
         if before and not looked.anew:

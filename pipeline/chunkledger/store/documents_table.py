@@ -99,4 +99,6 @@ def with_columns(table: pa.Table, columns: Mapping[str, Sequence[object] | pa.Ar
 
 def in_ledger(table: pa.Table) -> pa.Table:
     """The rows of documents that are in the ledger: one each."""
-    return table.filter(pc.not_equal(table.column("part"), ""))
+    is_placed = pc.not_equal(table.column("part"), "")
+    # A table of very many documents is not copied for nothing.
+    return table if pc.all(is_placed).as_py() else table.filter(is_placed)
