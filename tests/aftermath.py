@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from chunkledger import LedgerError, open_ledger
-from chunkledger.store.commit import METADATA_KEY
+from chunkledger.store.log import METADATA_KEY
 from ledgers import names_below
 
 Row = dict[str, Any]

@@ -28,11 +28,11 @@ from chunkledger.runs.plan import Plan, planned
 from chunkledger.runs.publishing import Told, changes_of, publish
 from chunkledger.settings import Settings
 from chunkledger.store.changes import ChangeCounts
-from chunkledger.store.commit import last_run, opened
 from chunkledger.store.files import write_file
 from chunkledger.store.layout import run_name
 from chunkledger.store.ledger import Ledger
 from chunkledger.store.lock import Held, leftovers, locked
+from chunkledger.store.log import last_run, opened
 from chunkledger.store.run_report import Run
 
 Notify = Callable[[str], None]

@@ -24,12 +24,13 @@ from chunkledger.records.again import with_encoding
 from chunkledger.records.schema import schema_of
 from chunkledger.settings import ENCODINGS, Settings
 from chunkledger.store.changes_files import written_changes
-from chunkledger.store.commit import NewPart, RunFiles, commit, next_entry
+from chunkledger.store.commit import NewPart, commit
 from chunkledger.store.documents_table import DOCUMENTS_SCHEMA, documents_content, with_columns
 from chunkledger.store.files import place_of, settle, write_file
 from chunkledger.store.layout import CHANGES, DOCUMENTS, RUNS, documents_name, part_name, run_name
 from chunkledger.store.ledger import Ledger, open_ledger
 from chunkledger.store.lock import Held, leftovers, locked
+from chunkledger.store.log import RunFiles, next_entry
 from chunkledger.store.merging import PartRange, in_document_order
 from chunkledger.store.parts import part_content, records_in
 from chunkledger.store.run_report import Run, run_report

@@ -17,7 +17,7 @@ import pytest
 from chunkledger import Settings, ingest
 from chunkledger.cli import app
 from chunkledger.records.schema import COLUMNS, SCHEMA
-from chunkledger.store.commit import opened
+from chunkledger.store.log import opened
 from ledgers import COMMAND, SAMPLE_CORPUS, cli, command, damaged, large_corpus, names_below, rows_of, sections, write
 
 OPTIONS = {

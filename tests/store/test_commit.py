@@ -15,8 +15,9 @@ from deltalake import DeltaTable, write_deltalake
 
 from chunkledger import LedgerError, Settings, ingest, open_ledger
 from chunkledger.runs.making import Step
-from chunkledger.store.commit import NewPart, RunFiles, commit, last_run, opened, run_files
+from chunkledger.store.commit import NewPart, commit
 from chunkledger.store.lock import LockedError
+from chunkledger.store.log import RunFiles, last_run, opened, run_files
 from ledgers import names_below, prose, rows_of, sections, write
 
 

@@ -84,7 +84,7 @@ def test_run_whose_report_is_gone_is_listed(ledger: Path) -> None:
 
 def test_more_runs_than_are_looked_through_at_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """All of the log is read where the last commits do not hold what is asked for."""
-    monkeypatch.setattr("chunkledger.store.commit._RECENT", 2)
+    monkeypatch.setattr("chunkledger.store.log._RECENT", 2)
     write(tmp_path / "docs", {"a.md": "One.\n"})
     for _ in range(5):
         ingest([tmp_path / "docs"], tmp_path / "ledger", SMALL)

@@ -19,9 +19,9 @@ from chunkledger.ingestion import with_further_encodings_of
 from chunkledger.planning.anew import reasons_to_split_anew
 from chunkledger.runs.publishing import versions
 from chunkledger.settings import Settings
-from chunkledger.store.commit import opened
 from chunkledger.store.health import Check, failure, health
 from chunkledger.store.ledger import open_ledger
+from chunkledger.store.log import opened
 
 
 def doctor_command(

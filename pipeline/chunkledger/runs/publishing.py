@@ -21,12 +21,13 @@ from chunkledger.runs.making import Made, unused
 from chunkledger.settings import Settings
 from chunkledger.store.changes import NO_RENAMES, ChangeCounts, Renames, total
 from chunkledger.store.changes_files import written_changes
-from chunkledger.store.commit import RunFiles, commit, next_entry
+from chunkledger.store.commit import commit
 from chunkledger.store.documents_table import documents_content
 from chunkledger.store.files import names_in, place_of, settle, write_file
 from chunkledger.store.layout import CHANGES, DOCUMENTS, RUNS, documents_name, run_name, run_of
 from chunkledger.store.ledger import Ledger
 from chunkledger.store.lock import Held
+from chunkledger.store.log import RunFiles, next_entry
 from chunkledger.store.merging import PartRange, in_document_order
 from chunkledger.store.parts import records_in, records_of_documents
 from chunkledger.store.run_report import Run, run_report

@@ -10,8 +10,8 @@ import pyarrow.parquet as pq
 
 from chunkledger.errors import LedgerError, SettingsError
 from chunkledger.store.changes import IGNORED, OPERATION_FIELDS, PLACE, changes_schema
-from chunkledger.store.commit import published
 from chunkledger.store.files import is_there, place_of, source_at
+from chunkledger.store.log import published
 from chunkledger.store.parts import Role, readable
 
 if TYPE_CHECKING:

@@ -11,11 +11,11 @@ from typing import Literal
 from chunkledger.errors import ChunkledgerError, LedgerError
 from chunkledger.remote.opened import absolute
 from chunkledger.remote.urls import is_url
-from chunkledger.store.commit import added_parts, opened, published
 from chunkledger.store.cursors import cursors
 from chunkledger.store.files import is_there, remove_files, size_of, write_file
 from chunkledger.store.ledger import Ledger, open_ledger
 from chunkledger.store.lock import LockedError, leftovers, locked
+from chunkledger.store.log import added_parts, opened, published
 
 Verdict = Literal["ok", "look", "bad"]
 """`look`: it works, and somebody should know. `bad`: the next run would fail, or what is there can't be read."""

@@ -19,8 +19,8 @@ from chunkledger.remote.opened import absolute, normal
 from chunkledger.remote.urls import is_url
 from chunkledger.settings import Settings
 from chunkledger.store.changes import changes_schema
-from chunkledger.store.commit import RunFiles, added_parts, last_run, opened, published, run_files
 from chunkledger.store.files import is_there, place_of, read_file, source_at
+from chunkledger.store.log import RunFiles, added_parts, last_run, opened, published, run_files
 from chunkledger.store.merging import PartRange, in_document_order
 from chunkledger.store.parts import Role, readable, records_in
 from chunkledger.store.run_report import REPORT_VERSION

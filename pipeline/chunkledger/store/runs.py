@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from chunkledger.store.commit import published
 from chunkledger.store.files import names_in, read_file
 from chunkledger.store.layout import RUNS, run_of
 from chunkledger.store.ledger import Ledger
+from chunkledger.store.log import published
 
 Outcome = Literal["published", "failed", "ended"]
 """A run that is in no commit *failed* where its report says why, and *ended* where its process did before that."""

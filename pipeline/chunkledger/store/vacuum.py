@@ -9,12 +9,12 @@ from deltalake.exceptions import DeltaError
 
 from chunkledger.errors import LedgerError
 from chunkledger.remote.failures import reason
-from chunkledger.store.commit import Published, opened, published
 from chunkledger.store.cursors import cursors
 from chunkledger.store.files import names_in
 from chunkledger.store.layout import CHANGES, DOCUMENTS, run_of
 from chunkledger.store.ledger import Ledger
 from chunkledger.store.lock import Held, leftovers
+from chunkledger.store.log import Published, opened, published
 
 _MS_PER_DAY = 86_400_000
 
