@@ -12,12 +12,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from chunkledger import LedgerError, Run, Settings, SettingsError, ingest, open_ledger, plan_ingest
+from chunkledger import LedgerError, Run, Settings, SettingsError, SourceError, ingest, open_ledger, plan_ingest
 from chunkledger.documents import files, tables
 from chunkledger.documents.sources import Selection
 from chunkledger.engines import units
 from chunkledger.planning import anew, placement
 from chunkledger.store.changes import ChangeCounts
+from chunkledger.store.runs import runs
 from ledgers import Row, names_below, prose, rows_of, sections, write
 
 SMALL = Settings(max_tokens=200, split_headings=6)
@@ -388,3 +389,87 @@ def test_workers_merge_as_one_process_does(tmp_path: Path, jobs: int) -> None:
     ingest([tmp_path / "docs"], tmp_path / "other", SMALL, jobs=jobs)
     [one, other] = (open_ledger(tmp_path / name).part_paths() for name in ("one", "other"))
     assert [Path(path).read_bytes() for path in one] == [Path(path).read_bytes() for path in other]
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", "parquet"])
+def test_table_of_another_size_is_read(tmp_path: Path, suffix: str) -> None:
+    """Regression: of a table time and inode alone were compared, which a copy that keeps times leaves as they were."""
+    path = tmp_path / "docs" / f"t.{suffix}"
+    path.parent.mkdir()
+    for rows in ([{"id": "a", "text": "One."}], [{"id": "a", "text": "One."}, {"id": "b", "text": "Two."}]):
+        if suffix == "jsonl":
+            with path.open("r+" if path.exists() else "w") as stream:
+                stream.write("".join(f"{json.dumps(row)}\n" for row in rows))
+        else:
+            sink = pa.BufferOutputStream()
+            pq.write_table(pa.Table.from_pylist(rows), sink)
+            with path.open("r+b" if path.exists() else "wb") as stream:
+                stream.write(sink.getvalue().to_pybytes())
+        os.utime(path, (OLD, OLD))
+        run = _run(tmp_path)
+    assert (run.ok, run.changes) == (2, ChangeCounts(add=1, keep=1))
+
+
+@pytest.mark.parametrize("share", [0.0, 0.1])
+def test_share_of_none_is_none(corpus: Path, share: float) -> None:
+    """Regression: ten documents could be deleted though somebody had said that none may."""
+    (corpus / "docs" / "a.md").unlink()
+    if share:
+        assert _run(corpus, max_delete=share).changes.delete == 3
+        return
+    with pytest.raises(LedgerError, match="1 of the ledger's 4 documents"):
+        _run(corpus, max_delete=share)
+
+
+def test_documents_of_the_same_size_are_not_taken_for_renamed_ones(tmp_path: Path) -> None:
+    """Regression: a plan let pass what the run then refused, when everything had been split."""
+    write(tmp_path / "docs", {f"{number:02}.md": f"doc {number:02}\n" for number in range(31)})
+    _age(tmp_path / "docs")
+    _run(tmp_path)
+    shutil.rmtree(tmp_path / "docs")
+    write(tmp_path / "docs", {f"n{number:02}.md": f"cod {number:02}\n" for number in range(31)})
+    assert plan_ingest([tmp_path / "docs"], tmp_path / "ledger", SMALL).refused.startswith("31 of the ledger's 31")
+    for path in (tmp_path / "docs").iterdir():
+        path.write_text(path.read_text().replace("cod", "doc"))
+    assert plan_ingest([tmp_path / "docs"], tmp_path / "ledger", SMALL).refused == ""
+    assert _run(tmp_path).renamed == 31
+
+
+def test_emptied_document_is_foreseen(corpus: Path) -> None:
+    """It is no document any more, which its size tells."""
+    (corpus / "docs" / "a.md").write_text("")
+    plan = plan_ingest([corpus / "docs"], corpus / "ledger", SMALL)
+    assert (plan.gone, dict(plan.changed)) == (("a.md",), {})
+
+
+def test_part_that_is_gone_stops_the_run(corpus: Path) -> None:
+    """Regression: every night was green over records that nobody could read."""
+    part = Path(open_ledger(corpus / "ledger").part_paths()[0])
+    part.rename(part.with_suffix(".away"))
+    with pytest.raises(LedgerError, match=r"part-.* is gone; put it back, or ingest again into a new folder"):
+        _run(corpus)
+    part.with_suffix(".away").rename(part)
+    assert _run(corpus).unchanged == 4
+
+
+def test_run_that_could_not_begin_leaves_a_report(corpus: Path) -> None:
+    """Regression: the night in which the folder was not mounted was in no list of runs."""
+    with pytest.raises(SourceError):
+        ingest([corpus / "nowhere"], corpus / "ledger", SMALL)
+    record = runs(str(corpus / "ledger"))[-1]
+    assert (record.run, record.outcome, "no such file or folder" in record.error) == (2, "failed", True)
+
+
+def test_runs_are_listed_where_none_was_published(tmp_path: Path) -> None:
+    """Regression: a first run that failed was the only one that nobody could list."""
+    write(tmp_path / "docs", {"a.md": "x"})
+
+    def stop(_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with pytest.raises(LedgerError):
+        _run(tmp_path, progress=stop)
+    [record] = runs(str(tmp_path / "ledger"))
+    assert (record.run, record.outcome, "No space left" in record.error) == (1, "failed", True)
+    with pytest.raises(LedgerError, match="no ledger in"):
+        runs(str(tmp_path / "docs"))

@@ -341,11 +341,13 @@ def test_no_source_is_an_error(tmp_path: Path) -> None:
 
 
 def test_source_that_is_not_there_changes_nothing(corpus: Path) -> None:
-    """One missing source stops the run before anything is written."""
+    """One missing source stops the run before anything is written, but for a report that says so."""
     before = names_below(corpus)
     with pytest.raises(SourceError, match="no such file or folder"):
         ingest([corpus / "docs", corpus / "nowhere"], corpus / "ledger", SMALL)
-    assert names_below(corpus) == before
+    [report] = names_below(corpus) - before
+    assert report.startswith("ledger/_runs/00002-")
+    assert open_ledger(corpus / "ledger").run == 1
 
 
 def test_format_of_the_settings_counts_with_any_selection(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from chunkledger.documents.sources import Selection, Source, source_of
-from chunkledger.engines.local import Pool, pool, self_test
+from chunkledger.engines.local import Pool, hashes_of, pool, self_test
 from chunkledger.engines.trusted import Trusted
 from chunkledger.engines.workers import WorkerError
 from chunkledger.errors import LedgerError, SourceError
@@ -73,8 +73,12 @@ def ingest(
         LedgerError: the ledger can't be written, another run is at work or was published meanwhile, or more documents
             would be deleted than may. Nothing is published, and `_runs/` says why.
     """
-    work = _work(sources, out, settings, selection, jobs, rehash, progress, notify)
     check_share(max_delete)
+    try:
+        work = _work(sources, out, settings, selection, jobs, rehash, progress, notify)
+    except SourceError as error:
+        _tell_unstarted(sources, out, settings or Settings(), selection or Selection(), error)
+        raise
     last_run(opened(work.root))  # what is no ledger is left alone
     try:
         with locked(work.root, wait) as held:
@@ -83,6 +87,25 @@ def ingest(
             return work.done(held, max_delete)
     except OSError as error:
         raise _unwritable(work.root, error) from error
+
+
+def _tell_unstarted(
+    sources: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    out: str | os.PathLike[str],
+    settings: Settings,
+    selection: Selection,
+    error: SourceError,
+) -> None:
+    """Leave a report in a ledger whose run could not even begin, as where a folder is not mounted."""
+    with suppress(Exception):
+        root = normal(out)
+        before = last_run(opened(root))
+        if before:
+            several = [sources] if isinstance(sources, str | os.PathLike) else sources
+            named = [Source(os.fspath(source)) for source in several]
+            told = Told(named, settings, selection, datetime.datetime.now(datetime.UTC))
+            report = told.report(before + 1, {}, (), seconds={"wall": 0.0}, error=scrubbed(str(error)))
+            write_file(root, run_name(before + 1, report), report)
 
 
 def plan_ingest(
@@ -110,7 +133,9 @@ def plan_ingest(
     work.settings = with_further_encodings_of(before, work.settings)
     try:
         with pool(jobs) as workers:
-            return planned(work.look(before, workers), last_run(table) + 1, max_delete)
+            longest = work.selection.max_document_bytes
+            hashes = partial(hashes_of, settings=work.settings, longest=longest, workers=workers)
+            return planned(work.look(before, workers), last_run(table) + 1, max_delete, hashes)
     except WorkerError as error:
         raise LedgerError(str(error)) from error
 
@@ -207,6 +232,8 @@ class _Work:
     ) -> Run:
         table = before.table if before else None
         number = last_run(table) + 1
+        if before:
+            before.check_parts()
         stations = _Stations()
         looked = self.look(before, workers)
         stations.end("look")

@@ -244,7 +244,7 @@ def test_cursor_moves_on_ack_alone(corpus: Path) -> None:
     write(corpus / "docs", {"c.md": "One.\n"})
     _ingest(corpus)
     assert [row["doc_id"] for row in _feed(corpus, "--cursor", "search")[0]] == ["c.md"]
-    assert _feed(corpus, "--cursor", "search", "--ack-run", "2") == ([], "")
+    assert _feed(corpus, "--cursor", "search", "--ack-run", "2") == ([], "cursor search: run 1 -> 2\n")
     assert _feed(corpus, "--cursor", "search")[0] == []
 
 
@@ -371,3 +371,30 @@ def test_wait_from_the_settings(corpus: Path) -> None:
         env=os.environ | {"CHUNKLEDGER_WAIT": "x", "CHUNKLEDGER_JOBS": "0"},
     )  # fmt: skip
     assert (done.code, "CHUNKLEDGER_WAIT: wait must be a whole number" in done.err) == (2, True)
+
+
+def test_feed_into_a_pipe_leaves_it_one(corpus: Path, tmp_path: Path) -> None:
+    """Regression: what stood at --to, a pipe or a device, was replaced by a file."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with subprocess.Popen(["cat", str(pipe)], stdout=subprocess.PIPE, text=True) as reader:
+        assert cli("feed", corpus / "ledger", "--since", "0", "--to", pipe).code == 0
+        out, _ = reader.communicate(timeout=30)
+    assert (len(_objects(out)), pipe.is_fifo()) == (5, True)
+
+
+def test_feed_is_not_written_into_the_ledger(corpus: Path) -> None:
+    """Regression: an entry of its log could be replaced."""
+    before = names_below(corpus / "ledger")
+    done = cli("feed", corpus / "ledger", "--since", "0", "--to", corpus / "ledger" / "_delta_log" / f"{0:020}.json")
+    assert (done.code, "lies in the ledger" in done.err, names_below(corpus / "ledger")) == (2, True, before)
+    missing = cli("feed", corpus / "ledger", "--since", "0", "--to", corpus / "nowhere" / "f.jsonl")
+    assert (missing.code, missing.err) == (2, f"error: {corpus / 'nowhere' / 'f.jsonl'}: No such file or directory\n")
+
+
+def test_doctor_finds_folders_that_can_not_be_written(corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Regression: only the root was tried."""
+    monkeypatch.setattr(os, "access", lambda path, mode: not str(path).endswith("_runs"))
+    done = cli("doctor", corpus / "ledger", "--format", "json")
+    [disk] = [check for check in json.loads(done.out) if check["name"] == "disk"]
+    assert (done.code, disk["verdict"], disk["detail"].startswith("_runs in ")) == (1, "bad", True)

@@ -62,7 +62,7 @@ def test_runs_are_listed_with_those_that_were_not_published(ledger: Path) -> Non
     for error in (None, "no luck"):
         content = json.dumps(report | {"run": 5, "error": error, "started": f"2099-01-0{1 + bool(error)}"})
         write_file(str(ledger), f"_runs/00005-{'0' * 15}{int(bool(error))}.json", content.encode())
-    found = runs(open_ledger(ledger))
+    found = runs(str(ledger))
     assert [(record.run, record.outcome, record.error) for record in found] == [
         (1, "published", ""),
         (2, "published", ""),
@@ -78,7 +78,7 @@ def test_runs_are_listed_with_those_that_were_not_published(ledger: Path) -> Non
 def test_run_whose_report_is_gone_is_listed(ledger: Path) -> None:
     """The log knows that it was."""
     (ledger / open_ledger(ledger, 2).files.report).unlink()
-    record = runs(open_ledger(ledger))[1]
+    record = runs(str(ledger))[1]
     assert (record.run, record.outcome, record.started, record.counts()) == (2, "published", "", {})
 
 
@@ -88,7 +88,7 @@ def test_more_runs_than_are_looked_through_at_first(tmp_path: Path, monkeypatch:
     write(tmp_path / "docs", {"a.md": "One.\n"})
     for _ in range(5):
         ingest([tmp_path / "docs"], tmp_path / "ledger", SMALL)
-    assert [record.run for record in runs(open_ledger(tmp_path / "ledger"))] == [1, 2, 3, 4, 5]
+    assert [record.run for record in runs(str(tmp_path / "ledger"))] == [1, 2, 3, 4, 5]
     assert open_ledger(tmp_path / "ledger", 1).run == 1
 
 
@@ -109,7 +109,7 @@ def test_vacuum_keeps_what_can_still_be_read(ledger: Path) -> None:
     assert (_documents(ledger), len(opened.feed(3).to_pylist()), len(opened.feed(0).to_pylist())) == ({"a.md": 3}, 1, 3)
     with pytest.raises(LedgerError, match="the files of run 2 are gone; vacuum removes those of old runs"):
         open_ledger(ledger, 2)
-    assert [record.outcome for record in runs(open_ledger(ledger))] == ["published"] * 4
+    assert [record.outcome for record in runs(str(ledger))] == ["published"] * 4
 
 
 def _later(days: float) -> int:

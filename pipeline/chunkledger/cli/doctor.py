@@ -63,8 +63,10 @@ def _checks(ledger: str | None) -> Iterator[Check]:
     for encoding in settings.encodings:
         yield _tokenizer(encoding)
     if ledger is not None:
-        yield from health(ledger)
-        yield from _anew(ledger, settings)
+        found_there = list(health(ledger))
+        yield from found_there
+        if all(check.verdict != "bad" for check in found_there):
+            yield from _anew(ledger, settings)
 
 
 def _tokenizer(encoding: str) -> Check:

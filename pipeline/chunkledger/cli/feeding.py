@@ -14,8 +14,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import typer
 
-from chunkledger.cli.output import json_line, told
+from chunkledger.cli.exits import UNPUBLISHED
+from chunkledger.cli.output import error, json_line, told
 from chunkledger.errors import SettingsError
+from chunkledger.remote.urls import is_url
 from chunkledger.store.changes import changes_schema
 from chunkledger.store.cursors import acknowledge, cursor
 from chunkledger.store.ledger import Ledger, open_ledger
@@ -58,7 +60,9 @@ def feed_command(
     if cursor_name is not None and ack_run is not None:
         if ack_run > opened.run:
             raise SettingsError(f"--ack-run must be a run from 0 to {opened.run}, not {ack_run}")
+        before = cursor(opened.root, cursor_name)
         acknowledge(opened.root, cursor_name, ack_run)
+        told("cursor", f"cursor {cursor_name}: run {before} -> {ack_run}", {"name": cursor_name, "run": ack_run})
         return
     start = cursor(opened.root, cursor_name) if cursor_name is not None else since or 0
     if start > opened.run:
@@ -66,12 +70,21 @@ def feed_command(
     counts: Counter[str] = Counter()
     tables = _counted(opened, start, role, counts)
     to = None if to == Path("-") else to
+    if to is not None and not is_url(opened.root) and to.resolve().is_relative_to(Path(opened.root).resolve()):
+        raise SettingsError(f"{to} lies in the ledger; give a file outside of it")
     if format == "parquet":
         if to is None:
             raise SettingsError("--format parquet needs --to FILE")
         _write_parquet(tables, changes_schema(opened.schema), to)
     else:
-        _write_jsonl(tables, to)
+        try:
+            _write_jsonl(tables, to)
+        except BrokenPipeError:
+            if not ack:
+                raise
+            error(f"the reader has gone, so the cursor {cursor_name} stays at run {start}")
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise typer.Exit(UNPUBLISHED) from None
     if ack and cursor_name is not None:
         acknowledge(opened.root, cursor_name, opened.run)
     _tell(start, opened.run, counts)
@@ -112,14 +125,23 @@ def _write_parquet(tables: Iterator[pa.Table], schema: pa.Schema, to: Path) -> N
 
 @contextmanager
 def _whole(to: Path) -> Iterator[Path]:
-    """A file that takes its place once it is written to its end and on the disk: only then may a cursor move."""
-    waiting = to.with_name(f".{to.name}.{os.getpid()}.tmp")
+    """A file that takes its place once it is written to its end and on the disk: only then may a cursor move.
+
+    What is there and no file, as a pipe or a device, is written to as it is; a link is followed.
+    """
+    target = to.resolve()
+    if target.exists() and not target.is_file():
+        yield target
+        return
+    waiting = target.with_name(f".{target.name}.{os.getpid()}.tmp")
     try:
         yield waiting
         with waiting.open("rb") as made:
             os.fsync(made.fileno())
-        waiting.replace(to)
-    except BaseException:
+        waiting.replace(target)
+    except BaseException as failure:
         with suppress(OSError):
             waiting.unlink(missing_ok=True)
+        if isinstance(failure, OSError):
+            raise OSError(failure.errno, failure.strerror or str(failure), str(to)) from failure
         raise

@@ -84,7 +84,9 @@ def ingest_command(
     ] = None,
     max_delete: Annotated[
         str | None,
-        typer.Option(metavar="SHARE", help="Most documents that may be deleted; more stops the run. [10%, or ten]"),
+        typer.Option(
+            metavar="SHARE", help="Most documents that may be deleted, else the run stops; 0 is none. [10%, or ten]"
+        ),
     ] = None,
     rehash: Annotated[
         bool, typer.Option("--rehash", help="Read every document to tell whether it changed; trust no time.")
@@ -219,7 +221,7 @@ def _plan_lines(plan: Plan) -> Iterator[str]:
 def _tell(run: Run, out: str, quiet: bool) -> None:
     """What was passed over, what went wrong, and how to read the result."""
     for notice in run.notices:
-        told("notice", notice, level="warning", text=f"error: {shown(notice)}")
+        told("notice", notice, level="warning", text=f"warning: {shown(notice)}")
     for status, word in (("failed", "failed"), ("ok", "noted"), ("skipped", "skipped")):
         found = [finding for finding in run.findings if finding.status == status]
         if quiet and status != "failed":

@@ -9,11 +9,14 @@ import typer
 from chunkledger.cli.exits import UNPUBLISHED
 from chunkledger.cli.output import cell, console, counted, error, json_line, note, table
 from chunkledger.errors import LedgerError
+from chunkledger.remote.opened import normal
 from chunkledger.store.ledger import open_ledger
 from chunkledger.store.lock import LockedError, locked
 from chunkledger.store.runs import RunRecord, runs
 from chunkledger.store.vacuum import vacuum
 
+_WIDTH = 160
+"""Columns where the list is no terminal's: a row must stay a line, for grep and for mails."""
 _COUNTS = ("documents", "ok", "failed", "chunks", "add", "keep", "move", "update", "delete", "flagged")
 
 
@@ -30,13 +33,13 @@ def runs_command(
     published: its commit is in the log. failed: its report says why it is not. ended: its process did, before the
     commit. A run that was not published has the number of the next one.
     """
-    found = runs(open_ledger(ledger))
+    found = runs(normal(ledger))
     found = found[-last:] if last else found
     if format == "json":
         for record in found:
             print(json_line(record.as_dict()))
         return
-    out = console()
+    out = console(_WIDTH)
     right = ("run", *_COUNTS, "seconds")
     rows = table("run", "outcome", "started (UTC)", *_COUNTS, "seconds", right=right)
     for record in found:
@@ -61,7 +64,8 @@ def _seconds(record: RunRecord) -> str:
 def vacuum_command(
     ledger: Annotated[str, typer.Argument(metavar="LEDGER")],
     keep_days: Annotated[
-        float, typer.Option(min=0, metavar="DAYS", help="Runs of the last DAYS can still be read; 0 keeps the last.")
+        float,
+        typer.Option(min=0, max=100_000, metavar="DAYS", help="Runs of the last DAYS stay readable; 0 keeps the last."),
     ] = 30,
     wait: Annotated[int, typer.Option(min=0, metavar="SECONDS", help="Wait for another run on LEDGER to end.")] = 0,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Tell what would be removed, and remove nothing.")] = False,

@@ -102,15 +102,19 @@ class _Console(Console):
         raise BrokenPipeError
 
 
-def console() -> Console:
-    """For tables and headings on standard output."""
+def console(plain_width: int = _PLAIN_WIDTH) -> Console:
+    """For tables and headings on standard output.
+
+    Args:
+        plain_width: columns where that is no terminal.
+    """
     is_terminal = sys.stdout.isatty()
     return _Console(
         file=sys.stdout,
         highlight=False,
         markup=False,
         emoji=False,
-        width=None if is_terminal else _PLAIN_WIDTH,
+        width=None if is_terminal else plain_width,
     )
 
 

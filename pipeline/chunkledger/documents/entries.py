@@ -50,7 +50,7 @@ class Entries(Sequence[Entry]):
         self._places = array("i")
         self._sizes, self._mtimes, self._inodes = array("q"), array("q"), array("q")
         self._formats = array("b")
-        self._tables: list[str] = [""]
+        self._tables: list[tuple[str, str]] = [("", "")]
         self._table_of, self._rows, self._offsets, self._beside = array("i"), array("q"), array("q"), array("q")
         self._stamps: dict[int, str] = {}
         self._hashes: dict[int, bytes] = {}
@@ -65,15 +65,16 @@ class Entries(Sequence[Entry]):
         """Add an entry at the end."""
         doc_id, path, size, mtime_ns, stamp, how, table, row, offset, beside, sha256 = entry
         number = len(self._ids)
-        inode = RACY if not stamp else _inode(stamp, mtime_ns)
+        # Rows share the stamp of their table.
+        inode = RACY if table or not stamp else _inode(stamp, mtime_ns)
         if inode == _OTHER:
             self._stamps[number] = stamp
         if sha256:
             self._hashes[number] = bytes.fromhex(sha256)
         self.add_file(self._code(_head(path, doc_id)), doc_id, size, mtime_ns, inode, how)
         if table or row or offset or beside:
-            if table and self._tables[-1] != table:
-                self._tables.append(table)
+            if table and self._tables[-1] != (table, stamp):
+                self._tables.append((table, stamp))
             self._pad(number)
             self._table_of.append(len(self._tables) - 1 if table else 0)
             self._rows.append(row)
@@ -139,10 +140,12 @@ class Entries(Sequence[Entry]):
         self._pad(len(self))
         doc_id, mtime_ns, inode = self._ids[number], self._mtimes[number], self._inodes[number]
         head, cut = self._heads[self._places[number]]
-        stamp = "" if inode == RACY else self._stamps[number] if inode == _OTHER else f"{mtime_ns}-{inode}"
+        table, stamp = self._tables[self._table_of[number]]
+        if not table and inode != RACY:
+            stamp = self._stamps[number] if inode == _OTHER else f"{mtime_ns}-{inode}"
         return Entry(
             doc_id, head if cut == _WHOLE else head + doc_id[cut:], self._sizes[number], mtime_ns, stamp,
-            _FORMATS[self._formats[number]], self._tables[self._table_of[number]], self._rows[number],
+            _FORMATS[self._formats[number]], table, self._rows[number],
             self._offsets[number], self._beside[number], self._hashes[number].hex() if number in self._hashes else "",
         )  # fmt: skip
 
@@ -212,8 +215,9 @@ class Entries(Sequence[Entry]):
 
     def stamps(self) -> pa.Array:
         """The stamp of each."""
-        pairs = zip(self._mtimes, self._inodes, strict=True)
-        made = ("" if inode < 0 else f"{mtime_ns}-{inode}" for mtime_ns, inode in pairs)
+        self._pad(len(self))
+        rows = zip(self._mtimes, self._inodes, self._table_of, strict=True)
+        made = (self._tables[table][1] if inode < 0 else f"{mtime_ns}-{inode}" for mtime_ns, inode, table in rows)
         if self._stamps:
             made = (self._stamps.get(number, stamp) for number, stamp in enumerate(made))
         return pa.array(made, pa.string())
@@ -224,7 +228,7 @@ class Entries(Sequence[Entry]):
             return self.ids()
         self._pad(len(self))
         pairs = zip(self._ids, self._table_of, strict=True)
-        return pa.array((self._tables[table] or doc_id for doc_id, table in pairs), pa.string())
+        return pa.array((self._tables[table][0] or doc_id for doc_id, table in pairs), pa.string())
 
 
 def _head(path: str, doc_id: str) -> tuple[str, int]:

@@ -42,7 +42,9 @@ class ListedFiles:
         doc_id = self.prefix + below
         how = SUFFIXES.get(suffix)
         if how is None:
-            self.listing.tables.append(TableFile(doc_id, path, size, mtime_ns, stamp, self.source))
+            # Its rows have sizes of their own, so its size has to be told by the stamp that they share.
+            whole = f"{stamp}-{size}" if stamp else ""
+            self.listing.tables.append(TableFile(doc_id, path, size, mtime_ns, whole, self.source))
         elif reason := self.selection.too_large(size):
             self.listing.findings.append(Finding(doc_id, "failed", reason))
         else:

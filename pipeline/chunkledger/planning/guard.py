@@ -27,6 +27,15 @@ def check_share(most: float) -> None:
         raise SettingsError(f"max_delete must be a share from 0 to 1, not {most}")
 
 
+def exceeds(gone: int, documents: int, most: float) -> bool:
+    """Whether so many documents are more than may be deleted; where the share is 0, not one may.
+
+    >>> exceeds(10, 20, 0.1), exceeds(11, 20, 0.1), exceeds(1, 20, 0.0)
+    (False, True, True)
+    """
+    return gone > max(most * documents, ALWAYS_ALLOWED if most else 0)
+
+
 def check_deletes(gone: Sequence[str], documents: int, most: float) -> None:
     """Let a run go on that deletes no more than it may.
 
@@ -38,7 +47,7 @@ def check_deletes(gone: Sequence[str], documents: int, most: float) -> None:
     Raises:
         DeleteGuardError: it would delete more; the message says what was seen.
     """
-    if len(gone) <= ALWAYS_ALLOWED or len(gone) <= most * documents:
+    if not exceeds(len(gone), documents, most):
         return
     some = ", ".join(sorted(gone)[:_NAMED])
     more = f" and {len(gone) - _NAMED:,} more" if len(gone) > _NAMED else ""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -15,6 +17,7 @@ from chunkledger.documents.tables import with_rows
 from chunkledger.engines.collector import paused_collector
 from chunkledger.engines.local import Pool, hashes_of, read_tables
 from chunkledger.planning.anew import reasons_to_split_anew
+from chunkledger.planning.guard import exceeds
 from chunkledger.planning.matching import Matched, by_hash, known_rows, matched
 from chunkledger.planning.remaining import Remaining, remaining
 from chunkledger.settings import Settings
@@ -51,19 +54,31 @@ class Looked:
         """The documents that must be read, in the order of the listing."""
         return self.listing.entries.take(self.matches.other)
 
-    def likely_gone(self) -> list[str]:
-        """Ids of documents that would be deleted, but for those of the size of a new one, which may be renamed."""
-        gone = set(self.remaining.gone)
-        rows = self.ledger.filter(pc.is_in(self.ledger.column("doc_id"), pa.array(gone, pa.string())))
-        there = set(self.ledger.column("doc_id").to_pylist()) if gone else set()
-        sizes: dict[int, int] = {}
-        for entry in self.to_read if gone else ():
-            if entry.doc_id not in there:
-                sizes[entry.size] = sizes.get(entry.size, 0) + 1
+    def lost(self, most: float, hashes: Callable[[Entries], Sequence[str]]) -> list[str]:
+        """Ids of documents that would be deleted, as far as that can be told before anything is split.
+
+        Where they are more than may be, new documents of their sizes are read to tell which were only renamed.
+
+        Args:
+            most: share of documents that may be deleted.
+            hashes: of entries.
+        """
+        if not exceeds(len(self.remaining.gone), len(self.ledger), most):
+            return list(self.remaining.gone)
+        gone = pa.array(self.remaining.gone, pa.string())
+        rows = self.ledger.filter(pc.is_in(self.ledger.column("doc_id"), gone))
+        sizes = set(rows.column("size").to_pylist())
+        there = set(self.ledger.column("doc_id").to_pylist())
+        places = [
+            place
+            for place, entry in enumerate(self.to_read)
+            if entry.doc_id not in there and (entry.table or entry.size in sizes)
+        ]
+        waiting = Counter(hashes(self.to_read.take(np.array(places, np.int64))))
         left: list[str] = []
-        for doc_id, size in zip(*(rows.column(name).to_pylist() for name in ("doc_id", "size")), strict=True):
-            if sizes.get(size, 0):
-                sizes[size] -= 1
+        for doc_id, sha256 in zip(*(rows.column(name).to_pylist() for name in ("doc_id", "sha256")), strict=True):
+            if waiting[sha256] > 0:
+                waiting[sha256] -= 1
             else:
                 left.append(doc_id)
         return left

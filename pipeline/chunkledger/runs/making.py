@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -14,7 +15,7 @@ from chunkledger.counting.counter import Engine
 from chunkledger.documents.entries import Entries
 from chunkledger.documents.formats import format_of
 from chunkledger.documents.sources import Entry, Selection
-from chunkledger.engines.local import Pool, run_merges, run_units
+from chunkledger.engines.local import Pool, hashes_of, run_merges, run_units
 from chunkledger.engines.trusted import Trusted
 from chunkledger.engines.units import PartInfo, Unit, planned_units
 from chunkledger.model import Finding
@@ -117,7 +118,10 @@ class Maker:
             WorkerError: worker processes can't be started.
         """
         in_all = len(looked.ledger)
-        check_deletes(looked.likely_gone(), in_all, self.max_delete)
+        hashes = partial(
+            hashes_of, settings=self.settings, longest=self.selection.max_document_bytes, workers=self.workers
+        )
+        check_deletes(looked.lost(self.max_delete, hashes), in_all, self.max_delete)
         units = planned_units(looked.to_read, self.run, self.selection.max_document_bytes)
         stays = states.carried(looked.listing.entries, looked.matches, looked.known)
         # There are very many of them, and nobody asks for one again.

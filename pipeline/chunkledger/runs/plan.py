@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from chunkledger.documents.entries import Entries
 from chunkledger.model import Finding
 from chunkledger.planning.guard import DeleteGuardError, check_deletes
 from chunkledger.runs.looking import Looked
@@ -66,22 +67,24 @@ class Plan:
         }
 
 
-def planned(looked: Looked, run: int, max_delete: float) -> Plan:
+def planned(looked: Looked, run: int, max_delete: float, hashes: Callable[[Entries], Sequence[str]]) -> Plan:
     """What a run would do.
 
     Args:
         looked: what there is to do.
         run: number that it would have.
         max_delete: share of documents that may be deleted.
+        hashes: of entries, to tell renamed documents from lost ones where many would be lost.
     """
     in_ledger = set(looked.ledger.column("doc_id").to_pylist())
     statuses = zip(*(looked.known.column(name).to_pylist() for name in ("doc_id", "status")), strict=True)
     failed = {doc_id for doc_id, status in statuses if status == "failed"} - in_ledger
     sizes = {entry.doc_id: entry.size for entry in looked.to_read}
+    emptied = [doc_id for doc_id, size in sizes.items() if not size and doc_id in in_ledger]
     rest = looked.remaining
     refused = ""
     try:
-        check_deletes(looked.likely_gone(), len(looked.ledger), max_delete)
+        check_deletes(looked.lost(max_delete, hashes), len(looked.ledger), max_delete)
     except DeleteGuardError as error:
         refused = str(error)
     return Plan(
@@ -89,10 +92,10 @@ def planned(looked: Looked, run: int, max_delete: float) -> Plan:
         anew=looked.anew if in_ledger else "",
         new={doc_id: size for doc_id, size in sizes.items() if doc_id not in in_ledger | failed},
         again={doc_id: size for doc_id, size in sizes.items() if doc_id in failed},
-        changed={doc_id: size for doc_id, size in sizes.items() if doc_id in in_ledger},
+        changed={doc_id: size for doc_id, size in sizes.items() if size and doc_id in in_ledger},
         unchanged=len(looked.matches.unchanged),
         hashed=looked.hashed,
-        gone=tuple(sorted(rest.gone)),
+        gone=tuple(sorted([*rest.gone, *emptied])),
         kept=tuple(sorted([*rest.failed, *rest.unseen])),
         findings=tuple(looked.listing.findings),
         refused=refused,

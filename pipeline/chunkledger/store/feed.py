@@ -26,7 +26,8 @@ _SAID = [field.name for field in OPERATION_FIELDS]
 def feed(ledger: Ledger, since: int, role: Role = "chunk") -> Iterator[pa.Table]:
     """What became of chunks since a run, each at most once: rows of `changes_schema`, some at a time.
 
-    What came and went in between is not told, and neither is what went and came back as it was. The first run that
+    What came and went in between is not told, and neither is what went and came back as it was. What moved or changed
+    and then did so back is told as what it is now, because its rows have only the records of then. The first run that
     there can be is 1, so that everything is told since run 0: all records of now, as added.
 
     Args:

@@ -13,6 +13,7 @@ from chunkledger.remote.opened import absolute
 from chunkledger.remote.urls import is_url
 from chunkledger.store.cursors import cursors
 from chunkledger.store.files import is_there, remove_files, size_of, write_file
+from chunkledger.store.layout import CHANGES, DOCUMENTS, RUNS
 from chunkledger.store.ledger import Ledger, open_ledger
 from chunkledger.store.lock import LockedError, leftovers, locked
 from chunkledger.store.log import added_parts, opened, published
@@ -20,6 +21,8 @@ from chunkledger.store.log import added_parts, opened, published
 Verdict = Literal["ok", "look", "bad"]
 """`look`: it works, and somebody should know. `bad`: the next run would fail, or what is there can't be read."""
 _PROBE = ".probe"
+FOLDERS = (DOCUMENTS, CHANGES, RUNS)
+"""What a run writes into, beside the root and the log."""
 _ROOM = 2
 """A run that splits everything anew writes all of the records a second time before it drops the first."""
 
@@ -50,7 +53,11 @@ def health(root: str) -> Iterator[Check]:
     if ledger is None:
         yield Check("table", "ok", f"no ledger in {root} yet; the first run makes it")
     else:
-        yield from _table(ledger)
+        try:
+            yield from _table(ledger)
+        except LedgerError as error:
+            yield Check("table", "bad", str(error))
+            return
     yield from _lock(root, ledger)
     yield from _disk(root, ledger)
 
@@ -62,10 +69,11 @@ def _table(ledger: Ledger) -> Iterator[Check]:
         f"{name} {why}" for name, size in zip(names, sizes, strict=True) if (why := _wrong(ledger.root, name, size))
     ]
     missing = [name for name in (ledger.files.documents, ledger.files.report) if not is_there(ledger.root, name)]
-    try:
-        ledger.report()
-    except LedgerError as error:
-        yield Check("report", "bad", str(error))
+    for name, read in (("report", ledger.report), ("documents", ledger.documents)):
+        try:
+            read()
+        except LedgerError as error:
+            yield Check(name, "bad", str(error))
     if wrong or missing:
         said = [*wrong, *(f"{name} is gone" for name in missing)]
         more = f", and {len(said) - 3} more" if len(said) > 3 else ""
@@ -139,6 +147,10 @@ def _disk(root: str, ledger: Ledger | None) -> Iterator[Check]:
     if is_url(root):
         yield Check("disk", "ok", f"{folder} can be written")
         return
+    locked_out = [name for name in (*FOLDERS, "_delta_log") if not _is_writable(os.path.join(root, name))]
+    if locked_out:
+        yield Check("disk", "bad", f"{', '.join(locked_out)} in {folder} can't be written")
+        return
     free = shutil.disk_usage(folder).free
     sizes = added_parts(ledger.table).column("size_bytes").to_pylist() if ledger else []
     needed = _ROOM * sum(sizes)
@@ -147,6 +159,10 @@ def _disk(root: str, ledger: Ledger | None) -> Iterator[Check]:
         yield Check("disk", "look", f"{said}; a run that splits everything anew may write {needed / 1e9:,.1f} GB")
     else:
         yield Check("disk", "ok", said)
+
+
+def _is_writable(folder: str) -> bool:
+    return not os.path.isdir(folder) or os.access(folder, os.W_OK | os.X_OK)
 
 
 def failure(name: str, error: ChunkledgerError) -> Check:

@@ -19,7 +19,7 @@ from chunkledger.remote.opened import absolute, normal
 from chunkledger.remote.urls import is_url
 from chunkledger.settings import Settings
 from chunkledger.store.changes import changes_schema
-from chunkledger.store.files import is_there, place_of, read_file, source_at
+from chunkledger.store.files import is_there, place_of, read_file, size_of, source_at
 from chunkledger.store.log import RunFiles, added_parts, last_run, opened, published, run_files
 from chunkledger.store.merging import PartRange, in_document_order
 from chunkledger.store.parts import Role, readable, records_in
@@ -190,6 +190,23 @@ class Ledger:
         ranges = zip(names, *(_column(actions, f"{end}.doc_id") for end in ("min", "max")), strict=True)
         parts = [PartRange(place_of(self.root, name), first or "", last or _LAST) for name, first, last in ranges]
         return sorted(parts, key=lambda part: (part.first, part.path))
+
+    def check_parts(self) -> None:
+        """Return if the parts that the run is made of are there, on a disk; what is unchanged stays in them.
+
+        Raises:
+            LedgerError: one is gone, or has another size.
+        """
+        if is_url(self.root):
+            return  # a store would be asked for each, and loses nothing
+        actions = added_parts(self.table)
+        for name, size in zip(*(actions.column(each).to_pylist() for each in ("path", "size_bytes")), strict=True):
+            own = os.path.basename(name)
+            now = size_of(self.root, own)
+            if now != size:
+                why = "is gone" if now is None else f"has {now:,} bytes, and had {size:,}"
+                place = place_of(self.root, own)
+                raise LedgerError(f"{place} {why}; put it back, or ingest again into a new folder")
 
     def _tables(self, columns: list[str] | None, role: Role) -> Iterator[pa.Table]:
         return in_document_order(self.parts(), lambda path: records_in(path, columns, role))

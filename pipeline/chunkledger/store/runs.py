@@ -10,8 +10,8 @@ from typing import Any, Literal
 
 from chunkledger.store.files import names_in, read_file
 from chunkledger.store.layout import RUNS, run_of
-from chunkledger.store.ledger import Ledger
-from chunkledger.store.log import published
+from chunkledger.store.ledger import open_ledger
+from chunkledger.store.log import opened, published
 
 Outcome = Literal["published", "failed", "ended"]
 """A run that is in no commit *failed* where its report says why, and *ended* where its process did before that."""
@@ -54,16 +54,20 @@ class RunRecord:
         }
 
 
-def runs(ledger: Ledger) -> list[RunRecord]:
+def runs(root: str) -> list[RunRecord]:
     """Every run that there is something of, in the order in which they started.
 
+    Args:
+        root: of the ledger, which need not have a published run yet.
+
     Raises:
-        LedgerError: the table was not written by this package.
+        LedgerError: there is no run at all, or the table was not written by this package.
     """
-    named = {each.files.report: each for each in published(ledger.table)}
+    table = opened(root)
+    named = {each.files.report: each for each in published(table)} if table else {}
     found: list[RunRecord] = []
-    for name in sorted({*named, *(name for name in names_in(ledger.root, RUNS) if run_of(name))}):
-        report = _report(ledger.root, name)
+    for name in sorted({*named, *(name for name in names_in(root, RUNS) if run_of(name))}):
+        report = _report(root, name)
         each = named.get(name)
         committed = ""
         if each is not None:
@@ -73,6 +77,8 @@ def runs(ledger: Ledger) -> list[RunRecord]:
         outcome: Outcome = "published" if each is not None else "failed" if error else "ended"
         number = each.files.run if each is not None else run_of(name) or 0
         found.append(RunRecord(number, outcome, str(report.get("started", "")), committed, error, report))
+    if not found:
+        open_ledger(root)  # which says that there is none
     return sorted(found, key=lambda record: (record.run, record.started or record.committed, record.outcome))
 
 
