@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -51,3 +52,21 @@ def raise_of(error: BaseException) -> None:
 def die_at_once(*_: object) -> None:
     """End the process before it can do anything."""
     os._exit(1)
+
+
+class Untellable(Exception):
+    """One that no other process can be told."""
+
+    def __init__(self) -> None:
+        super().__init__("no")
+        self.lock = threading.Lock()
+
+
+def raise_untellable() -> None:
+    """Raise it."""
+    raise Untellable
+
+
+def untellable() -> object:
+    """What can't be given to another process."""
+    return threading.Lock()

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from aftermath import errors_told, leftovers, state_of
 from chunkledger.planning import placement
-from faults import LEDGER, Job, Stopped, stopped
+from faults import LEDGER, Job, Stopped, environment, stopped
 from ledgers import cli, names_below, prose, sections, write
 
 PART_BYTES = 900
@@ -93,3 +95,24 @@ def test_recount_that_is_interrupted_at_any_step(docs: Path, number: str) -> Non
     assert (undisturbed.code, len(runs)) == (0, len(undisturbed.steps))
     for run in runs:
         _check(run, number, docs.parent / "ledger", Path(undisturbed.ledger))
+
+
+@pytest.mark.parametrize("number", SIGNALS)
+def test_command_that_is_interrupted_while_it_is_imported(tmp_path: Path, number: str) -> None:
+    """Regression: a signal in the first half second ended in a traceback of imports, or without a word."""
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import signal, sys\n"
+        "from chunkledger.__main__ import main\n"
+        "class Finder:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name == 'typer':\n"
+        f"            signal.raise_signal(signal.{number})\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "sys.meta_path.insert(0, Finder())\n"
+        "main()\n",
+        "utf-8",
+    )
+    done = subprocess.run([sys.executable, program], capture_output=True, check=False, timeout=60, env=environment())
+    code, word, _ = SIGNALS[number]
+    assert (done.returncode, done.stdout, done.stderr) == (code, b"", f"error: {word}\n".encode())

@@ -1,6 +1,41 @@
-"""`python -m chunkledger` is the `chunkledger` command."""
+"""The `chunkledger` command, which `python -m chunkledger` is too, from its first moment to its last."""
 
-from chunkledger.cli import main
+from __future__ import annotations
+
+import os
+import signal
+
+TYPE_CHECKING = False  # importing typing is time in which a signal would end in a traceback
+if TYPE_CHECKING:
+    from types import FrameType
+
+_ENDINGS = {signal.SIGINT: ("interrupted", 130), signal.SIGTERM: ("terminated", 143)}
+"""What is said, and the exit code, as of a command that is at work."""
+
+
+def _end(number: int, frame: FrameType | None) -> None:
+    """Say so and end at once: nothing has been begun yet, or everything has been done."""
+    said, code = _ENDINGS[signal.Signals(number)]
+    os.write(2, f"error: {said}\n".encode())
+    os._exit(code)
+
+
+def _end_without_a_traceback() -> None:
+    for number in _ENDINGS:
+        if signal.getsignal(number) is not signal.SIG_IGN:  # a shell lets what it starts in the background ignore it
+            signal.signal(number, _end)
+
+
+def main() -> None:
+    """Run the command line and exit with its code."""
+    _end_without_a_traceback()
+    from chunkledger import cli  # half a second, of which nobody should see a traceback
+
+    try:
+        cli.main()
+    finally:
+        _end_without_a_traceback()
+
 
 if __name__ == "__main__":
     main()

@@ -123,6 +123,29 @@ def test_error_as_json(tmp_path: Path) -> None:
     assert cli("report", tmp_path / "nowhere").err.startswith("error: no ledger in ")
 
 
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["ingest", "--log-format", "json"], "Missing argument 'SOURCE...'."),
+        (["ingest", "a", "--out", "b", "--log-format=json", "--nightly"], "No such option: --nightly"),
+        (["ingset", "--log-format", "json"], "No such command 'ingset'. Did you mean 'ingest', 'init'?"),
+    ],
+)
+def test_command_line_that_is_wrong_as_json(arguments: list[str], said: str) -> None:
+    """Regression: it was told as text, which ends a reader of objects."""
+    done = command(*arguments)
+    [line] = _objects(done.err)
+    assert (done.code, done.out, line["level"], line["event"], line["message"]) == (2, "", "error", "error", said)
+
+
+def test_exit_code_and_results_where_lines_are_json(tmp_path: Path) -> None:
+    """The way in which errors are told changes nothing else."""
+    write(tmp_path / "docs", {"a.md": "One.\n", "b.docx": ""})
+    arguments = ("ingest", str(tmp_path / "docs"), "--out", str(tmp_path / "ledger"))
+    assert [command(*arguments, f"--log-format={chosen}").code for chosen in ("json", "text")] == [3, 3]
+    assert command("ingest", "--log-format", "json", "--help").out.startswith("Usage: chunkledger ingest ")
+
+
 def test_counting_with_tiktoken_alone_is_a_warning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It costs time every night until somebody looks."""
     write(tmp_path / "docs", {"a.md": "I don't.\n"})

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import errno
+import multiprocessing
 import operator
 import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
 from chunkledger.engines.workers import Died, WorkerError, Workers
-from deadly import Deadly, die_at_once, raise_of
+from deadly import Deadly, die_at_once, raise_of, raise_untellable, untellable
 
 
 def test_every_task_has_an_outcome() -> None:
@@ -67,7 +70,7 @@ def test_processes_that_end_before_they_begin_after_others_worked(monkeypatch: p
         assert next(outcomes) == (1, -1)
         workers.submit(2, os._exit, 1, seconds=60)
         assert next(outcomes) == (2, Died("its process was killed, as by lack of memory"))
-        monkeypatch.setattr("chunkledger.engines.workers._hold_on", die_at_once)
+        monkeypatch.setattr("chunkledger.engines.workers._serve", die_at_once)
         workers.submit(3, operator.neg, 1, seconds=60)
         with pytest.raises(WorkerError, match="after others had worked; is there too little memory"):
             next(outcomes)
@@ -84,6 +87,64 @@ def test_unforeseen_error_is_told() -> None:
         "its process met ZeroDivisionError: division by zero; this is a fault of chunkledger, please report it"
     )
     assert (found[2], found[3]) == (Died("its process ran out of memory"), -1)
+
+
+def test_interrupt_while_a_process_is_started_is_put_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Regression: a process that an interrupt left to nobody ended with tracebacks of its own after the last line."""
+    monkeypatch.setattr("chunkledger.engines.workers.ensure_running", lambda: signal.raise_signal(signal.SIGINT))
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with Workers[int](1) as workers:
+            workers.submit(1, time.sleep, 60, seconds=60)
+            with pytest.raises(KeyboardInterrupt):
+                list(workers.outcomes())
+            [left] = multiprocessing.active_children()
+        assert not left.is_alive()
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def test_call_whose_error_cannot_be_told_is_the_tasks() -> None:
+    """What it raised can be pickled by nobody; what it was is told all the same."""
+    with Workers[int](1) as workers:
+        workers.submit(1, raise_untellable, seconds=60)
+        workers.submit(2, untellable, seconds=60)
+        found = dict(workers.outcomes())
+    assert "RuntimeError: Untellable: no" in found[1].why
+    assert "cannot pickle" in found[2].why
+
+
+def test_process_that_dies_while_it_has_nothing_to_do() -> None:
+    """The next task is told as one that died, and can be given again."""
+    with Workers[int](1) as workers:
+        workers.submit(1, os.getpid, seconds=60)
+        [(_, worker)] = workers.outcomes()
+        [process] = multiprocessing.active_children()
+        assert process.pid == worker
+        process.kill()
+        process.join()
+        workers.submit(2, operator.neg, 1, seconds=60)
+        assert list(workers.outcomes()) == [(2, Died("its process was killed, as by lack of memory"))]
+        workers.submit(2, operator.neg, 1, seconds=60)
+        assert list(workers.outcomes()) == [(2, -1)]
+
+
+def test_task_that_takes_too_long_is_ended() -> None:
+    """The wall time that it may take is its own."""
+    with Workers[int](2) as workers:
+        workers.submit(1, time.sleep, 60, seconds=0.2)
+        workers.submit(2, operator.neg, 1, seconds=60)
+        assert dict(workers.outcomes()) == {1: Died("it took more than 0 s"), 2: -1}
+
+
+def test_long_tasks_and_long_results_pass() -> None:
+    """More than any pipe holds at once, both ways and with several processes."""
+    long = "x" * 3_000_000
+    with Workers[int](2) as workers:
+        for number in range(4):
+            workers.submit(number, str.upper, long, seconds=60)
+        assert dict(workers.outcomes()) == dict.fromkeys(range(4), long.upper())
 
 
 def test_script_without_a_main_guard_is_told(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ Standard output carries the result and nothing else; narration, progress and the
 from __future__ import annotations
 
 import sys
+from itertools import pairwise
 from typing import Annotated
 
 import typer
@@ -26,6 +27,7 @@ from chunkledger.cli import (
     verifying,
 )
 from chunkledger.cli.exits import guarded
+from chunkledger.cli.output import error, use_log_format
 from chunkledger.engines.memory import without_pandas
 
 app = typer.Typer(
@@ -82,4 +84,21 @@ def main() -> None:
     without_pandas()
     # Where the terminal's encoding lacks a character, an escape stands for it.
     sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
-    app(prog_name="chunkledger")
+    arguments = sys.argv[1:]
+    if "--log-format=json" in arguments or ("--log-format", "json") in pairwise(arguments):
+        _main_with_json_lines()
+    else:
+        app(prog_name="chunkledger")
+
+
+def _main_with_json_lines() -> None:
+    """As typer runs it, but what it says of a command line that is wrong is an object like every other line."""
+    use_log_format("json")
+    try:
+        code = app(prog_name="chunkledger", standalone_mode=False)
+    except Exception as failure:
+        if not hasattr(failure, "format_message"):  # typer's copy of click, whose classes it does not give out
+            raise
+        error(failure.format_message())
+        code = failure.exit_code  # type: ignore[attr-defined]
+    sys.exit(code)

@@ -44,9 +44,9 @@ def guarded(command: Command) -> Command:
     def run(*args: Any, **kwargs: Any) -> None:  # noqa: ANN401 (the command's own parameters)
         use_log_format("text")  # until the command says otherwise
         signal.signal(signal.SIGTERM, _terminate)
-        # polars puts a handler of its own before Python's, and with it Ctrl-C does not end a wait for workers.
-        before = signal.getsignal(signal.SIGINT)
-        signal.signal(signal.SIGINT, _interrupt if before is signal.default_int_handler else before)
+        # Set anew also where it is Python's own: polars puts one before that, and with it Ctrl-C ends no wait.
+        if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+            signal.signal(signal.SIGINT, _interrupt)
         try:
             command(*args, **kwargs)
             sys.stdout.flush()

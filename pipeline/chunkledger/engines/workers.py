@@ -5,16 +5,16 @@ from __future__ import annotations
 import errno
 import multiprocessing
 import os
+import pickle
 import signal
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
-from multiprocessing.connection import Connection
+from multiprocessing.connection import Connection, wait
+from multiprocessing.resource_tracker import ensure_running
 from types import TracebackType
 from typing import Any, Generic, TypeVar
 
@@ -28,6 +28,9 @@ _MOST_STILLBORN = 20
 """Processes in a row that end before they can do anything: then it is not the tasks that are at fault."""
 _OF_THE_PROCESS = (None, errno.ENOMEM)
 """What an OSError has in `errno` that says nothing about files: pyarrow gives none where it gets no memory."""
+_BLOCKED = {signal.SIGINT}
+"""In a worker, until it can be ended without a word."""
+_KILLED = "its process was killed, as by lack of memory"
 
 
 class WorkerError(ChunkledgerError):
@@ -60,18 +63,26 @@ class _Running(Generic[Key]):
     until: float
 
 
+@dataclass(frozen=True, slots=True)
+class _Raised:
+    """Instead of a result: what the call raised."""
+
+    error: Exception
+
+
 class Workers(Generic[Key]):
     """Up to `jobs` processes, started as they are needed. A context manager: at its end all of them are gone.
 
     Processes, because threads gain nothing under the interpreter's lock; spawned, because forking a process that has
-    threads is not safe. Each is an executor of its own: one that is shared breaks as a whole when a process dies, and
-    does not say whose task it was.
+    threads is not safe. Each has a pipe of its own and no thread beside this one serves it. An executor of the standard
+    library breaks as a whole when a process dies, and does not say whose task it was; and one for each process was seen
+    to end with its own threads' tracebacks where it was interrupted.
     """
 
     def __init__(self, jobs: int) -> None:
         self._jobs = self._most = jobs
         self._waiting: deque[_Task[Key]] = deque()
-        self._running: dict[Future[Any], _Running[Key]] = {}
+        self._running: dict[Connection, _Running[Key]] = {}
         self._idle: list[_Worker] = []
         self._stillborn = 0
         self._has_worked = False
@@ -84,12 +95,10 @@ class Workers(Generic[Key]):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        for running in self._running.values():
-            # Interrupted, or a task raised: the other tasks would only put off the end.
-            running.worker.kill("no longer needed")
-        self._lifeline.close()
+        # Interrupted, or a task raised: what is still worked on would only put off the end.
         for worker in [*self._idle, *(running.worker for running in self._running.values())]:
             worker.end()
+        self._lifeline.close()
         self._watched.close()
 
     def limit(self, jobs: int) -> None:
@@ -116,37 +125,43 @@ class Workers(Generic[Key]):
         """
         while self._waiting or self._running:
             self._start()
-            done, _ = wait(self._running, timeout=_POLL_SECONDS, return_when=FIRST_COMPLETED)
-            for future in done:
-                running = self._running.pop(future)
-                try:
-                    result = future.result()
-                except BrokenProcessPool:
-                    running.worker.end()
-                    if self._is_stillborn(running.worker):
-                        self._waiting.appendleft(running.task)
-                        continue
-                    result = Died(running.worker.why)
-                except ChunkledgerError:
-                    raise
-                except Exception as error:
-                    if isinstance(error, OSError) and error.errno not in _OF_THE_PROCESS:
-                        raise
-                    # Nobody knows what state the process is in, least of all where memory ran out.
-                    running.worker.end()
-                    result = Died(_said(error))
-                else:
-                    self._stillborn, self._has_worked = 0, True
-                    self._idle.append(running.worker)
-                yield running.task.key, result
+            for connection in wait(list(self._running), timeout=_POLL_SECONDS):
+                outcome = self._heard(connection)  # type: ignore[arg-type]  # one of those that it was given
+                if outcome is not None:
+                    yield outcome
             self._end_late_ones()
 
     def _start(self) -> None:
         while self._waiting and len(self._running) < self._jobs:
-            worker = self._idle.pop() if self._idle else _Worker(self._context, self._watched)
             task = self._waiting.popleft()
-            future = worker.submit(task.call, task.arguments)
-            self._running[future] = _Running(worker, task, time.monotonic() + task.seconds)
+            with _uninterrupted():
+                worker = self._idle.pop() if self._idle else _Worker(self._context, self._watched)
+                self._running[worker.connection] = _Running(worker, task, time.monotonic() + task.seconds)
+            if worker.has_greeted:  # one that starts could not read yet, and a long list of documents fills its pipe
+                worker.submit(task.call, task.arguments)
+
+    def _heard(self, connection: Connection) -> tuple[Key, Any] | None:
+        """What there is to tell now that a worker said something, or has gone."""
+        worker, task = self._running[connection].worker, self._running[connection].task
+        if not worker.has_greeted:
+            worker.has_greeted = worker.is_heard()
+            if worker.has_greeted:
+                worker.submit(task.call, task.arguments)
+                return None
+            outcome: Any = Died(worker.why)
+        else:
+            outcome = worker.outcome()
+        if isinstance(outcome, Died | _Raised):
+            # Nobody knows what state the process is in, least of all where memory ran out.
+            worker.end()
+        else:
+            self._stillborn, self._has_worked = 0, True
+            self._idle.append(worker)
+        del self._running[connection]
+        if isinstance(outcome, Died) and self._is_stillborn(worker):
+            self._waiting.appendleft(task)
+            return None
+        return task.key, _or_raised(outcome)
 
     def _is_stillborn(self, worker: _Worker) -> bool:
         """Whether the process ended before it could do anything.
@@ -154,7 +169,7 @@ class Workers(Generic[Key]):
         Raises:
             WorkerError: so did the ones before it.
         """
-        self._stillborn = 0 if worker.lived else self._stillborn + 1
+        self._stillborn = 0 if worker.has_greeted else self._stillborn + 1
         if self._stillborn >= _MOST_STILLBORN and self._has_worked:
             raise WorkerError(
                 f"the last {_MOST_STILLBORN} worker processes ended before they could do anything, after others had "
@@ -165,7 +180,7 @@ class Workers(Generic[Key]):
                 "worker processes can't be started; a script that calls ingest with jobs must do so below "
                 "`if __name__ == '__main__':`, or leave jobs at 0, which works in the script's own process"
             )
-        return not worker.lived
+        return not worker.has_greeted
 
     def _end_late_ones(self) -> None:
         now = time.monotonic()
@@ -175,38 +190,73 @@ class Workers(Generic[Key]):
 
 
 class _Worker:
-    """One process."""
+    """One process, and this end of its pipe.
+
+    Attributes:
+        connection: which can be read when its call is done, and when it has gone.
+        has_greeted: whether it came as far as to do something.
+        why: what is said of it when it has gone.
+    """
 
     def __init__(self, context: Any, watched: Connection) -> None:  # noqa: ANN401 (a context has no public type)
-        self.why = "its process was killed, as by lack of memory"
-        self._pool = ProcessPoolExecutor(1, context, initializer=_hold_on, initargs=(watched,))
-        self._greeting = self._pool.submit(os.getpid)
+        self.why = _KILLED
+        self.has_greeted = False
+        self.connection, theirs = context.Pipe()
+        # A daemon, so that the interpreter's own end takes it with it where ours did not come to pass.
+        self._process = context.Process(target=_serve, args=(theirs, watched), daemon=True)
+        self._process.start()
+        theirs.close()
 
-    @property
-    def lived(self) -> bool:
-        """Whether the process came as far as to do something."""
-        return self._greeting.done() and self._greeting.exception() is None
-
-    def submit(self, call: Callable[..., Any], arguments: tuple[Any, ...]) -> Future[Any]:
-        """Have it work on a task."""
+    def submit(self, call: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
+        """Have it work on a task; that it has gone is found when it is listened to."""
         try:
-            return self._pool.submit(call, *arguments)
-        except BrokenProcessPool as error:
-            # It died while it had nothing to do; that is told as if it had died at once.
-            future: Future[Any] = Future()
-            future.set_exception(error)
-            return future
+            self.connection.send((call, arguments))
+        except (BrokenPipeError, ConnectionResetError):
+            return
+
+    def is_heard(self) -> bool:
+        """Whether it says something, and does not go without a word."""
+        try:
+            self.connection.recv_bytes()
+        except (EOFError, OSError):
+            return False
+        return True
+
+    def outcome(self) -> Any:  # noqa: ANN401 (what its call returned)
+        """What its call returned, or that it raised, or that it died."""
+        try:
+            said = self.connection.recv_bytes()
+        except (EOFError, OSError):
+            return Died(self.why)
+        try:
+            return pickle.loads(said)  # noqa: S301 (from a process of ours)
+        except Exception as error:
+            return _Raised(error)
 
     def kill(self, why: str) -> None:
         """End it in the middle of its work."""
         self.why = why
-        if self.lived:
-            with suppress(ProcessLookupError):
-                os.kill(self._greeting.result(), signal.SIGKILL)
+        self._process.kill()
 
     def end(self) -> None:
-        """Let go of it."""
-        self._pool.shutdown(wait=True, cancel_futures=True)
+        """Have it gone. It is killed: what it did is either told or of no use, and it frees much memory in vain."""
+        self._process.kill()
+        self._process.join()
+        self.connection.close()
+
+
+def _or_raised(outcome: Any) -> Any:  # noqa: ANN401 (what a call returned)
+    """The outcome, or `Died` where its call raised what is the task's own fault.
+
+    Raises:
+        OSError, ChunkledgerError: the call raised it.
+    """
+    if not isinstance(outcome, _Raised):
+        return outcome
+    error = outcome.error
+    if isinstance(error, ChunkledgerError) or (isinstance(error, OSError) and error.errno not in _OF_THE_PROCESS):
+        raise error
+    return Died(_said(error))
 
 
 def _said(error: Exception) -> str:
@@ -218,16 +268,65 @@ def _said(error: Exception) -> str:
     return f"its process met {type(error).__name__}: {said}; this is a fault of chunkledger, please report it"
 
 
-def _hold_on(watched: Connection) -> None:
-    """Make a worker end without a traceback at Ctrl-C, and as soon as the other end of the pipe is closed.
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Put off SIGINT and SIGTERM: a process that was started by half would be nobody's to end.
 
-    That also happens where the driver is killed; its workers were seen to wait for work for ever.
+    A process that is started meanwhile has SIGINT blocked: a terminal sends it to each process, and one that is still
+    importing would answer with a traceback.
     """
+    if threading.current_thread() is not threading.main_thread():
+        yield  # where no signal is handled
+        return
+    came: list[int] = []
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    for number, handler in before.items():
+        if handler is not None:  # one that C code has set could not be set again
+            signal.signal(number, lambda number, _: came.append(number))
+    ensure_running()  # which unblocks SIGINT, once
+    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, _BLOCKED)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
+        for number, handler in before.items():
+            if handler is not None:
+                signal.signal(number, handler)
+    for late in came:
+        signal.raise_signal(late)
+
+
+def _serve(connection: Connection, watched: Connection) -> None:
+    """What a worker does: one call after the other, until nobody has any more for it."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, _BLOCKED)
     without_pandas()
     threading.Thread(target=_end_with, args=(watched,), daemon=True).start()
+    connection.send_bytes(b"ready")
+    while True:
+        try:
+            task = connection.recv_bytes()
+        except EOFError:
+            return
+        connection.send_bytes(_answer(task))
+
+
+def _answer(task: bytes) -> bytes:
+    try:
+        call, arguments = pickle.loads(task)  # noqa: S301 (from the process that started this one)
+        return pickle.dumps(call(*arguments), pickle.HIGHEST_PROTOCOL)
+    except Exception as error:
+        raised = error
+    try:
+        return pickle.dumps(_Raised(raised), pickle.HIGHEST_PROTOCOL)
+    except Exception:  # its own state can't be pickled
+        return pickle.dumps(_Raised(RuntimeError(f"{type(raised).__name__}: {raised}")), pickle.HIGHEST_PROTOCOL)
 
 
 def _end_with(watched: Connection) -> None:
+    """End this process as soon as the other end of the pipe is closed.
+
+    That also happens where the driver is killed; its workers were seen to work on, and then to wait for ever.
+    """
     watched.poll(None)
     os._exit(1)
