@@ -22,7 +22,7 @@ from chunkledger.model import Finding
 from chunkledger.planning.placement import Merge
 from chunkledger.settings import Settings
 
-BYTES_FOR_A_WORKER = 24_000_000
+BYTES_FOR_A_WORKER = 32_000_000
 """Of documents, for which one more process is worth to be started: that takes the CPU of about four megabytes."""
 TRIES = 2
 """How often a document may see its process die before it is the one to blame: the first time it may be bystander."""
