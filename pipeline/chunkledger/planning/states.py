@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -27,7 +28,9 @@ def carried(entries: Entries, matches: Matched, known: pa.Table) -> pa.Table:
         matches: which of them are unchanged.
         known: the table of documents of the last run.
     """
-    rows = known.take(pa.array(matches.known)).combine_chunks()
+    rows = known
+    if len(matches.known) < len(known) or (np.diff(matches.known) != 1).any():
+        rows = known.take(pa.array(matches.known)).combine_chunks()
     here = matches.unchanged
     places = pa.array(here)
     return with_columns(
@@ -120,14 +123,13 @@ def placed_anew(states: pa.Table, places: Mapping[str, str]) -> pa.Table:
     """
     if not places:
         return states
-    parts = [
-        places.get(doc_id, part) if part else part
-        for doc_id, part in zip(*(states.column(name).to_pylist() for name in ("doc_id", "part")), strict=True)
-    ]
-    return with_columns(states, {"part": parts})
+    moved = pc.index_in(states.column("doc_id"), pa.array(places, pa.string()))
+    now = pa.array(places.values(), pa.string()).take(moved)
+    is_placed = pc.not_equal(states.column("part"), "")
+    return with_columns(states, {"part": pc.if_else(is_placed, pc.coalesce(now, states.column("part")), "")})
 
 
 def by_id(states: pa.Table) -> pa.Table:
-    """The documents that are in the ledger, a row each, by id."""
-    rows = in_ledger(states)
+    """Id, part and weight of the documents that are in the ledger, a row each, by id."""
+    rows = in_ledger(states.select(["doc_id", "part", "weight"]))
     return rows.take(pc.sort_indices(rows, [("doc_id", "ascending")])).combine_chunks()

@@ -146,7 +146,7 @@ class Maker:
             self._make_again(made, looked, rest, len(units))
         else:
             made.documents = states.keeping(table, looked.ledger, rest.failed)
-            stayed = _outside(made.documents, {part.name for part in parts})
+            stayed = _outside(made.documents.select(["doc_id", "part", "chunks"]), {part.name for part in parts})
             made.stayed = stayed.column("doc_id").combine_chunks()
             made.carried = int(pc.sum(stayed.column("chunks")).as_py() or 0)
         for part in parts:
