@@ -42,7 +42,7 @@ class Limit:
     of: str
     before: dict[str, str] | None
     now: dict[str, str]
-    said: str = "can't be written: File too large"
+    said: str = "can't be written: File too large; a limit on the size of files is in the way (ulimit -f)"
     arguments: tuple[str, ...] = SETTINGS
     jobs: int = 0
 

@@ -28,7 +28,7 @@ from chunkledger.runs.plan import Plan, planned
 from chunkledger.runs.publishing import Told, changes_of, publish
 from chunkledger.settings import Settings
 from chunkledger.store.changes import ChangeCounts
-from chunkledger.store.files import write_file
+from chunkledger.store.files import unwritable, write_file
 from chunkledger.store.layout import run_name
 from chunkledger.store.ledger import Ledger
 from chunkledger.store.lock import Held, leftovers, locked
@@ -86,7 +86,7 @@ def ingest(
                 work.notify(f"the last run ({held.before}) did not come to its end; what it left behind is removed")
             return work.done(held, max_delete)
     except OSError as error:
-        raise _unwritable(work.root, error) from error
+        raise unwritable(work.root, error) from error
 
 
 def _tell_unstarted(
@@ -184,11 +184,6 @@ def _nobody(message: str) -> None:
     """Nobody is told."""
 
 
-def _unwritable(root: str, error: OSError) -> LedgerError:
-    where = f" ({error.filename})" if error.filename else ""
-    return LedgerError(f"{root} can't be written: {error.strerror or error}{where}")
-
-
 @dataclass(slots=True)
 class _Work:
     """What was asked for."""
@@ -220,7 +215,7 @@ class _Work:
             if isinstance(error, WorkerError):
                 raise LedgerError(str(error)) from error
             if isinstance(error, OSError):
-                raise _unwritable(self.root, error) from error
+                raise unwritable(self.root, error) from error
             raise
 
     def look(self, before: Ledger | None, workers: Pool) -> Looked:

@@ -19,14 +19,14 @@ from chunkledger.engines.cross_check import CrossCheck
 from chunkledger.engines.memory import peak_bytes
 from chunkledger.engines.trusted import Trusted
 from chunkledger.engines.units import PartInfo
-from chunkledger.errors import LedgerError, SettingsError
+from chunkledger.errors import SettingsError
 from chunkledger.records.again import with_encoding
 from chunkledger.records.schema import schema_of
 from chunkledger.settings import ENCODINGS, Settings
 from chunkledger.store.changes_files import written_changes
 from chunkledger.store.commit import NewPart, commit
 from chunkledger.store.documents_table import DOCUMENTS_SCHEMA, documents_content, with_columns
-from chunkledger.store.files import place_of, settle, write_file
+from chunkledger.store.files import place_of, settle, unwritable, write_file
 from chunkledger.store.layout import CHANGES, DOCUMENTS, RUNS, documents_name, part_name, run_name
 from chunkledger.store.ledger import Ledger, open_ledger
 from chunkledger.store.lock import Held, leftovers, locked
@@ -70,8 +70,7 @@ def recount(ledger: str | os.PathLike[str], encoding: str, *, wait: float = 0.0)
                 _give_up(held, opened.run)
                 raise
     except OSError as error:
-        where = f" ({error.filename})" if error.filename else ""
-        raise LedgerError(f"{root} can't be written: {error.strerror or error}{where}") from error
+        raise unwritable(root, error) from error
 
 
 def _give_up(held: Held, before: int) -> None:

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import csv
+import errno
 import io
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from chunkledger import Settings, ingest, open_ledger
 from chunkledger.records.schema import COLUMNS, SCHEMA
-from ledgers import SAMPLE_CORPUS, Row, cli, command, rows_of, write
+from chunkledger.store.ledger import Ledger
+from chunkledger.store.parts import Role
+from ledgers import SAMPLE_CORPUS, Row, cli, command, rows_of, sections, write
 
 LISTS = {name for name in COLUMNS if str(SCHEMA.field(name).type).startswith("list")}
 NUMBERS = {name for name in COLUMNS if str(SCHEMA.field(name).type).startswith("int")}
@@ -116,3 +121,47 @@ def test_empty_ledger_exports_an_empty_table(tmp_path: Path) -> None:
     ingest([write(tmp_path / "docs", {})], tmp_path / "ledger")
     assert cli("export", tmp_path / "ledger", "--format", "parquet", "--to", tmp_path / "file").code == 0
     assert (pq.read_table(tmp_path / "file").num_rows, pq.read_schema(tmp_path / "file").names) == (0, list(COLUMNS))
+
+
+@pytest.mark.parametrize("arguments", [("export",), ("feed", "--since", "0")])
+def test_destination_that_is_no_file(ledger: Path, tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    """Regression: a URL became a folder `s3:` here; what is in the ledger's folder is the ledger's."""
+    command_name, *more = arguments
+    done = cli(command_name, ledger, *more, "--to", "s3://bucket/rows.jsonl")
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith("error: --to takes a file, not s3://bucket/rows.jsonl; leave it out")
+    done = cli(command_name, ledger, *more, "--to", ledger / "rows.jsonl")
+    assert (done.code, "lies in the ledger" in done.err) == (2, True)
+    assert not (ledger / "rows.jsonl").exists()
+    assert not Path("s3:").exists()
+
+
+@pytest.mark.parametrize("format", ["jsonl", "csv", "parquet"])
+def test_export_that_fails_leaves_the_file_that_was_there(
+    ledger: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, format: str
+) -> None:
+    """Regression: what read it next found half an export, and no sign that it was one."""
+    to = tmp_path / "rows"
+    to.write_text("as before", "utf-8")
+    real = Ledger.iter_tables
+
+    def failing(ledger: Ledger, *, role: Role) -> Iterator[pa.Table]:
+        yield next(real(ledger, role=role))
+        raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr(Ledger, "iter_tables", failing)
+    done = cli("export", ledger, "--format", format, "--to", to)
+    assert (done.code, done.err) == (2, f"error: {to}: Input/output error\n")
+    assert [(path.name, path.read_text("utf-8")) for path in tmp_path.iterdir()] == [("rows", "as before")]
+
+
+def test_parquet_is_written_some_thousands_of_records_at_a_time(tmp_path: Path) -> None:
+    """A ledger that is larger than memory can be exported."""
+    write(tmp_path / "docs", {f"{number:02}.md": sections(40, 5) for number in range(30)})
+    ingest([tmp_path / "docs"], tmp_path / "ledger", Settings(max_tokens=60, min_tokens=5))
+    made = open_ledger(tmp_path / "ledger")
+    tables = list(made.iter_tables())
+    assert cli("export", tmp_path / "ledger", "--format", "parquet", "--to", tmp_path / "rows").code == 0
+    written = pq.ParquetFile(tmp_path / "rows")
+    assert written.metadata.num_row_groups == len(tables) > 1
+    assert written.read().to_pylist() == made.chunks().to_pylist()

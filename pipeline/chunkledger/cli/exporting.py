@@ -5,13 +5,11 @@ from __future__ import annotations
 import csv
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from pathlib import Path
 from typing import Annotated, Any, Literal, TextIO
 
-import pyarrow.parquet as pq
 import typer
 
+from chunkledger.cli.destination import To, destination, text_to, write_parquet
 from chunkledger.cli.output import cell, console, counted, json_line, note, result, table
 from chunkledger.errors import SettingsError
 from chunkledger.records.schema import SCHEMA
@@ -28,9 +26,7 @@ def export_command(
     ] = "chunk",
     encoding: Annotated[str | None, typer.Option(help="Of the counts in a count index. [that of the limits]")] = None,
     run: Annotated[int | None, typer.Option(min=1, metavar="RUN", help="Read this run. [the last one]")] = None,
-    to: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Where to; standard output where left out, or -.")
-    ] = None,
+    to: To = None,
 ) -> None:
     """Write the records of LEDGER in document order.
 
@@ -40,18 +36,18 @@ def export_command(
     if format == "counts" and role != "chunk":
         raise SettingsError("--role is for the other formats; a count index holds every record")
     opened = open_ledger(ledger, run)
-    to = None if to == Path("-") else to
+    file = destination(to, opened.root)
     if format in ("parquet", "counts"):
-        if to is None:
+        if file is None:
             raise SettingsError(f"--format {format} needs --to FILE")
         if format == "parquet":
-            pq.write_table(opened.chunks(role=role), to, compression="zstd")
+            write_parquet(opened.iter_tables(role=role), opened.schema, file)
         else:
-            note(f"{counted(write_count_index(opened, to, encoding), 'record')} of run {opened.run} in {to}")
+            note(f"{counted(write_count_index(opened, file, encoding), 'record')} of run {opened.run} in {to}")
         return
     if encoding is not None:
         raise SettingsError("--encoding is for --format counts; other formats have the counts of every encoding")
-    with _stream(to) as stream:
+    with text_to(file) as stream:
         (_write_jsonl if format == "jsonl" else _write_csv)(opened, role, stream)
 
 
@@ -63,16 +59,6 @@ def schema_command() -> None:
         meaning = (field.metadata or {}).get(b"description", b"").decode()
         rows.add_row(cell(field.name), cell(f"{kind}, null" if field.nullable else kind), cell(meaning))
     console().print(rows)
-
-
-@contextmanager
-def _stream(to: Path | None) -> Iterator[TextIO]:
-    if to is None:
-        sys.stdout.reconfigure(encoding="utf-8", newline="")  # type: ignore[union-attr]
-        yield sys.stdout
-        return
-    with to.open("w", encoding="utf-8", newline="") as stream:
-        yield stream
 
 
 def _rows(ledger: Ledger, role: Role) -> Iterator[dict[str, Any]]:

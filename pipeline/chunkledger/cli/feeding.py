@@ -6,18 +6,16 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Annotated, Literal
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 import typer
 
+from chunkledger.cli.destination import To, destination, text_to, write_parquet
 from chunkledger.cli.exits import UNPUBLISHED
 from chunkledger.cli.output import error, json_line, told
 from chunkledger.errors import SettingsError
-from chunkledger.remote.urls import is_url
 from chunkledger.store.changes import changes_schema
 from chunkledger.store.cursors import acknowledge, cursor
 from chunkledger.store.ledger import Ledger, open_ledger
@@ -42,9 +40,7 @@ def feed_command(
     run: Annotated[int | None, typer.Option(min=1, metavar="RUN", help="Up to this run. [the last one]")] = None,
     role: Annotated[Literal["chunk", "parent", "all"], typer.Option(help="Which records.")] = "chunk",
     format: Annotated[Literal["jsonl", "parquet"], typer.Option(help="What to write.")] = "jsonl",
-    to: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Where to; standard output where left out, or -.")
-    ] = None,
+    to: To = None,
 ) -> None:
     """Write what became of the chunks of LEDGER since a run, each at most once, with its whole record.
 
@@ -69,16 +65,14 @@ def feed_command(
         raise SettingsError(f"run {start} comes after run {opened.run}, up to which the feed would lead")
     counts: Counter[str] = Counter()
     tables = _counted(opened, start, role, counts)
-    to = None if to == Path("-") else to
-    if to is not None and not is_url(opened.root) and to.resolve().is_relative_to(Path(opened.root).resolve()):
-        raise SettingsError(f"{to} lies in the ledger; give a file outside of it")
+    file = destination(to, opened.root)
     if format == "parquet":
-        if to is None:
+        if file is None:
             raise SettingsError("--format parquet needs --to FILE")
-        _write_parquet(tables, changes_schema(opened.schema), to)
+        write_parquet(tables, changes_schema(opened.schema), file)
     else:
         try:
-            _write_jsonl(tables, to)
+            _write_jsonl(tables, file)
         except BrokenPipeError:
             if not ack:
                 raise
@@ -106,42 +100,6 @@ def _tell(since: int, run: int, counts: Counter[str]) -> None:
 
 
 def _write_jsonl(tables: Iterator[pa.Table], to: Path | None) -> None:
-    if to is None:
-        sys.stdout.reconfigure(encoding="utf-8", newline="")  # type: ignore[union-attr]
-        for table in tables:
-            sys.stdout.writelines(f"{json_line(row)}\n" for row in table.to_pylist())
-        sys.stdout.flush()
-        return
-    with _whole(to) as path, path.open("w", encoding="utf-8", newline="") as stream:
+    with text_to(to) as stream:
         for table in tables:
             stream.writelines(f"{json_line(row)}\n" for row in table.to_pylist())
-
-
-def _write_parquet(tables: Iterator[pa.Table], schema: pa.Schema, to: Path) -> None:
-    with _whole(to) as path, pq.ParquetWriter(path, schema, compression="zstd") as writer:
-        for table in tables:
-            writer.write_table(table)
-
-
-@contextmanager
-def _whole(to: Path) -> Iterator[Path]:
-    """A file that takes its place once it is written to its end and on the disk: only then may a cursor move.
-
-    What is there and no file, as a pipe or a device, is written to as it is; a link is followed.
-    """
-    target = to.resolve()
-    if target.exists() and not target.is_file():
-        yield target
-        return
-    waiting = target.with_name(f".{target.name}.{os.getpid()}.tmp")
-    try:
-        yield waiting
-        with waiting.open("rb") as made:
-            os.fsync(made.fileno())
-        waiting.replace(target)
-    except BaseException as failure:
-        with suppress(OSError):
-            waiting.unlink(missing_ok=True)
-        if isinstance(failure, OSError):
-            raise OSError(failure.errno, failure.strerror or str(failure), str(to)) from failure
-        raise

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 from collections.abc import Iterable, Iterator
@@ -9,6 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
+from chunkledger.errors import LedgerError
 from chunkledger.remote.listing import ObjectInfo
 from chunkledger.remote.opened import object_at, store_at
 from chunkledger.remote.urls import is_url
@@ -16,8 +18,27 @@ from chunkledger.remote.urls import is_url
 WAITING = ".tmp"
 """How the names of files end that are being written; they begin with a dot."""
 
+_HINTS = {
+    errno.EFBIG: "a limit on the size of files is in the way (ulimit -f); parts have up to some 64 MB",
+    errno.ENOSPC: "make room, and run it again: what the ledger holds is what it held before",
+    errno.EDQUOT: "make room, and run it again: what the ledger holds is what it held before",
+    errno.EROFS: "its disk is mounted read-only",
+    errno.EACCES: "let the user that runs this write there",
+}
 _WHOLE_BYTES = 4 * 1024 * 1024
 """An object up to this size is read at once, by one request instead of several."""
+
+
+def unwritable(root: str, error: OSError) -> LedgerError:
+    """The error of a run that the system or a store did not let write.
+
+    Args:
+        root: of the ledger.
+        error: what stopped the run.
+    """
+    where = f" ({error.filename})" if error.filename else ""
+    hint = _HINTS.get(error.errno or 0, "")
+    return LedgerError(f"{root} can't be written: {error.strerror or error}{where}{hint and f'; {hint}'}")
 
 
 def write_file(root: str, name: str, content: bytes) -> None:
