@@ -20,6 +20,7 @@ from chunkledger.records.recount import count_mismatches
 from chunkledger.records.schema import COUNT_COLUMNS, SCHEMA
 from chunkledger.recounting import recount
 from chunkledger.store.count_index import write_count_index
+from chunkledger.store.runs import runs
 from disagreeing import counting_wrong
 from ledgers import SAMPLE_CORPUS, cli, names_below, sections, write
 from markdown_texts import all_settings, document, texts
@@ -197,3 +198,20 @@ def test_ledger_that_cannot_be_written_is_told(tmp_path: Path, monkeypatch: pyte
     with pytest.raises(LedgerError, match="ledger can't be written: No space left on device"):
         recount(tmp_path / "ledger", "o200k_base")
     assert _rows(tmp_path / "ledger") == before
+
+
+def test_run_that_is_given_up_leaves_a_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Regression: `chunkledger runs` did not know of a recount that had failed."""
+    write(tmp_path / "docs", {"a.md": sections(3)})
+    ingest([tmp_path / "docs"], tmp_path / "ledger", FIRST)
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "part")
+
+    monkeypatch.setattr("chunkledger.recounting.settle", full)
+    with pytest.raises(LedgerError, match="No space left on device"):
+        recount(tmp_path / "ledger", "o200k_base")
+    last, given_up = runs(str(tmp_path / "ledger"))
+    assert (last.run, last.outcome, given_up.run, given_up.outcome) == (1, "published", 2, "failed")
+    assert "No space left on device" in (given_up.error or "")
+    assert not [name for name in names_below(tmp_path / "ledger") if "00002" in name and not name.startswith("_runs/")]

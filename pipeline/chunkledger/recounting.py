@@ -6,9 +6,9 @@ import datetime
 import os
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 
 import pyarrow as pa
@@ -22,6 +22,7 @@ from chunkledger.engines.units import PartInfo
 from chunkledger.errors import SettingsError
 from chunkledger.records.again import with_encoding
 from chunkledger.records.schema import schema_of
+from chunkledger.remote.failures import scrubbed
 from chunkledger.settings import ENCODINGS, Settings
 from chunkledger.store.changes_files import written_changes
 from chunkledger.store.commit import NewPart, commit
@@ -51,7 +52,6 @@ def recount(ledger: str | os.PathLike[str], encoding: str, *, wait: float = 0.0)
         SettingsError: no such encoding, or the ledger is counted in it already.
         LedgerError: there is no ledger, it can't be read or written, another run is at work or was published meanwhile.
     """
-    clock = time.monotonic()
     root = open_ledger(ledger).root
     if encoding not in ENCODINGS:
         raise SettingsError(f"encoding {encoding!r} is not known; valid are: {', '.join(ENCODINGS)}")
@@ -62,22 +62,77 @@ def recount(ledger: str | os.PathLike[str], encoding: str, *, wait: float = 0.0)
             if encoding in before.encodings:
                 raise SettingsError(f"{root} is counted in {encoding} already")
             held.remove(leftovers(root, opened.run))
+            told = _Told(opened, replace(before, further_encodings=(*before.further_encodings, encoding)))
             try:
                 trusted = Trusted(held, [encoding])
                 parts = trusted.parts(lambda engine: _parts(opened, encoding, before, engine))
-                return _published(held, opened, encoding, parts, trusted, clock)
-            except BaseException:
-                _give_up(held, opened.run)
+                return _published(held, opened, told, parts, trusted)
+            except BaseException as error:
+                _give_up(held, told, error)
                 raise
     except OSError as error:
         raise unwritable(root, error) from error
 
 
-def _give_up(held: Held, before: int) -> None:
-    """Leave the ledger as it was, where the run had not been published when it was interrupted."""
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """What the report of the run says, whatever becomes of it.
+
+    Attributes:
+        before: the ledger as the last run left it.
+        settings: those of the ledger with the new encoding.
+        started: when, in UTC.
+        clock: when, in seconds of the monotonic clock.
+    """
+
+    before: Ledger
+    settings: Settings
+    started: datetime.datetime = field(default_factory=lambda: datetime.datetime.now(datetime.UTC))
+    clock: float = field(default_factory=time.monotonic)
+
+    def seconds(self) -> float:
+        """Since the run began."""
+        return time.monotonic() - self.clock
+
+    def report(self, run: Run | None, seconds: Mapping[str, float], error: str | None = None) -> bytes:
+        """The report as JSON.
+
+        Args:
+            run: what it did; None where it is given up.
+            seconds: by station.
+            error: why it is given up.
+        """
+        last = self.before.report()
+        return run_report(
+            run=self.before.run + 1,
+            sources=last["sources"],
+            selection=last["selection"],
+            settings=self.settings.as_dict(),
+            versions=last["versions"] | {name: version(name) for name in ("tiktoken", "toktok-rs")},
+            counts=run.counts() if run else {},
+            findings=(),
+            engine=run.engine if run else "toktok",
+            notices=run.notices if run else (),
+            started=self.started.isoformat(timespec="seconds"),
+            seconds=seconds,
+            peak_bytes={"driver": peak_bytes(), "worker": 0},
+            error=error,
+        )
+
+
+def _give_up(held: Held, told: _Told, error: BaseException) -> None:
+    """Leave the ledger as it was, and a report that says why, unless the run had been published.
+
+    Who has lost the lock removes nothing, as another run may be at work by now.
+    """
     with suppress(Exception):
-        if open_ledger(held.root).run == before:
-            held.remove(leftovers(held.root, before))
+        if open_ledger(held.root).run > told.before.run:
+            return
+        if not held.is_lost():
+            held.remove(leftovers(held.root, told.before.run))
+        said = scrubbed(str(error)) or type(error).__name__
+        report = told.report(None, {"wall": told.seconds()}, said)
+        write_file(held.root, run_name(told.before.run + 1, report), report)
 
 
 def _parts(ledger: Ledger, encoding: str, settings: Settings, engine: Engine) -> list[PartInfo]:
@@ -154,15 +209,12 @@ def _documents(tables: Iterator[pa.Table]) -> Iterator[pa.Table]:
         yield waiting
 
 
-def _published(held: Held, ledger: Ledger, encoding: str, parts: list[PartInfo], trusted: Trusted, clock: float) -> Run:
-    report = ledger.report()
-    before = ledger.settings()
-    settings = replace(before, further_encodings=(*before.further_encodings, encoding))
-    counts = report["counts"]
+def _published(held: Held, ledger: Ledger, told: _Told, parts: list[PartInfo], trusted: Trusted) -> Run:
+    counts = ledger.report()["counts"]
     number = ledger.run + 1
     old = [PartRange(path, *part.doc_ids) for path, part in zip(ledger.part_paths(), parts, strict=True)]
     new = [PartRange(place_of(ledger.root, part.name), *part.doc_ids) for part in parts]
-    schema = schema_of(settings.further_encodings)
+    schema = schema_of(told.settings.further_encodings)
     # Every record has columns that it had not, which a store has to learn: all of them are updated.
     changes, changed_in = written_changes(ledger.root, number, _records(old), _records(new), schema)
     run = Run(
@@ -178,7 +230,7 @@ def _published(held: Held, ledger: Ledger, encoding: str, parts: list[PartInfo],
         changes=changes,
         flagged=sum(part.flagged for part in parts),
         tokens=sum(part.tokens for part in parts),
-        seconds=time.monotonic() - clock,
+        seconds=told.seconds(),
         findings=(),
         notices=tuple(trusted.notices),
         engine=trusted.engine,
@@ -187,21 +239,7 @@ def _published(held: Held, ledger: Ledger, encoding: str, parts: list[PartInfo],
     table = ledger.documents()
     places = [moved.get(part, part) for part in table.column("part").to_pylist()]
     documents = documents_content(with_columns(table, {"part": places}))
-    text = run_report(
-        run=number,
-        sources=report["sources"],
-        selection=report["selection"],
-        settings=settings.as_dict(),
-        versions=report["versions"] | {name: version(name) for name in ("tiktoken", "toktok-rs")},
-        counts=run.counts(),
-        findings=(),
-        engine=run.engine,
-        notices=run.notices,
-        started=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-        seconds={"wall": run.seconds, "cpu_count": sum(part.seconds["count"] for part in parts)},
-        peak_bytes={"driver": peak_bytes(), "worker": 0},
-        error=None,
-    )
+    text = told.report(run, {"wall": run.seconds, "cpu_count": sum(part.seconds["count"] for part in parts)})
     files = RunFiles(number, documents_name(number, documents), run_name(number, text), changed_in)
     write_file(ledger.root, files.documents, documents)
     write_file(ledger.root, files.report, text)
