@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
@@ -290,9 +291,35 @@ def test_documents_that_were_emptied_count_as_deleted(tmp_path: Path) -> None:
     _run(tmp_path)
     for number in range(12):
         (tmp_path / "docs" / f"{number:03}.md").write_text("")
-    with pytest.raises(LedgerError, match=r"12 of the ledger's 60 documents \(20%\) are not in the sources now"):
+    message = "12 of the ledger's 60 documents (20%) are empty now, and at most 10% may go in one run: "
+    with pytest.raises(LedgerError, match=re.escape(message)):
         _run(tmp_path)
     assert open_ledger(tmp_path / "ledger").run == 1
+    (tmp_path / "docs" / "011.md").unlink()
+    message = "12 of the ledger's 60 documents (20%) would be deleted: 1 are not in the sources now, 11 are empty now"
+    with pytest.raises(LedgerError, match=re.escape(message)):
+        _run(tmp_path)
+    # Blanks are found when they are read.
+    for number in range(11):
+        (tmp_path / "docs" / f"{number:03}.md").write_text(" \n")
+    with pytest.raises(LedgerError, match=re.escape(message)):
+        _run(tmp_path)
+    assert open_ledger(tmp_path / "ledger").run == 1
+
+
+def test_plan_counts_documents_that_were_emptied_as_the_run_does(tmp_path: Path) -> None:
+    """Regression: the plan named them, and did not stop where the run did."""
+    _many(tmp_path, 60)
+    _run(tmp_path)
+    for number in range(12):
+        (tmp_path / "docs" / f"{number:03}.md").write_text("")
+    write(tmp_path / "docs", {"new.md": ""})
+    plan = plan_ingest([tmp_path / "docs"], tmp_path / "ledger", SMALL)
+    assert (len(plan.gone), plan.new, plan.changed) == (12, {}, {})
+    assert [(found.doc_id, found.status, found.reason) for found in plan.findings] == [("new.md", "skipped", "empty")]
+    with pytest.raises(LedgerError) as raised:
+        _run(tmp_path)
+    assert plan.refused == str(raised.value)
 
 
 def test_renamed_folder_deletes_nothing(tmp_path: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime
+import json
 import os
 import signal
 import subprocess
@@ -97,8 +99,9 @@ def test_recount_that_is_interrupted_at_any_step(docs: Path, number: str) -> Non
         _check(run, number, docs.parent / "ledger", Path(undisturbed.ledger))
 
 
+@pytest.mark.parametrize("is_json", [False, True])
 @pytest.mark.parametrize("number", SIGNALS)
-def test_command_that_is_interrupted_while_it_is_imported(tmp_path: Path, number: str) -> None:
+def test_command_that_is_interrupted_while_it_is_imported(tmp_path: Path, number: str, is_json: bool) -> None:
     """Regression: a signal in the first half second ended in a traceback of imports, or without a word."""
     program = tmp_path / "program.py"
     program.write_text(
@@ -113,6 +116,13 @@ def test_command_that_is_interrupted_while_it_is_imported(tmp_path: Path, number
         "main()\n",
         "utf-8",
     )
-    done = subprocess.run([sys.executable, program], capture_output=True, check=False, timeout=60, env=environment())
+    call = [sys.executable, str(program), *(["ingest", "--log-format", "json"] if is_json else [])]
+    done = subprocess.run(call, capture_output=True, text=True, check=False, timeout=60, env=environment())
     code, word, _ = SIGNALS[number]
-    assert (done.returncode, done.stdout, done.stderr) == (code, b"", f"error: {word}\n".encode())
+    assert (done.returncode, done.stdout) == (code, "")
+    if is_json:
+        told = json.loads(done.stderr)
+        assert list(told.items())[1:] == [("level", "error"), ("event", "error"), ("message", word)]
+        assert datetime.datetime.fromisoformat(told["time"]).tzinfo is not None
+    else:
+        assert done.stderr == f"error: {word}\n"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
+import time
 
 TYPE_CHECKING = False  # importing typing is time in which a signal would end in a traceback
 if TYPE_CHECKING:
@@ -16,7 +18,12 @@ _ENDINGS = {signal.SIGINT: ("interrupted", 130), signal.SIGTERM: ("terminated", 
 def _end(number: int, frame: FrameType | None) -> None:
     """Say so and end at once: nothing has been begun yet, or everything has been done."""
     said, code = _ENDINGS[signal.Signals(number)]
-    os.write(2, f"error: {said}\n".encode())
+    line = f"error: {said}"
+    if "json" in sys.argv or "--log-format=json" in sys.argv:
+        # By hand: the modules for it may be half imported.
+        now = time.strftime("%Y-%m-%dT%H:%M:%S.000+00:00", time.gmtime())
+        line = f'{{"time": "{now}", "level": "error", "event": "error", "message": "{said}"}}'
+    os.write(2, f"{line}\n".encode())
     os._exit(code)
 
 

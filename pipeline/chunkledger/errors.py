@@ -19,6 +19,10 @@ class LedgerError(ChunkledgerError):
     """A ledger that is not there, can't be read, or can't be written."""
 
 
+class UnwritableError(LedgerError):
+    """A ledger, or what was asked for of it, that the system or a store did not let write."""
+
+
 class VocabularyError(ChunkledgerError):
     """A tokenizer's tables are not the ones that their name stands for."""
 

@@ -472,7 +472,7 @@ def test_full_disk_is_told() -> None:
     """Regression: output that can't be written ended in a traceback."""
     with Path("/dev/full").open("w") as full:
         done = command("schema", capture_output=False, stdout=full, stderr=subprocess.PIPE)
-    assert (done.code, done.err) == (2, "error: output: No space left on device\n")
+    assert (done.code, done.err) == (4, "error: output: No space left on device\n")
 
 
 def test_terminal_without_a_character_gets_an_escape(tmp_path: Path) -> None:

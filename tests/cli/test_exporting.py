@@ -151,7 +151,7 @@ def test_export_that_fails_leaves_the_file_that_was_there(
 
     monkeypatch.setattr(Ledger, "iter_tables", failing)
     done = cli("export", ledger, "--format", format, "--to", to)
-    assert (done.code, done.err) == (2, f"error: {to}: Input/output error\n")
+    assert (done.code, done.err) == (4, f"error: {to}: Input/output error\n")
     assert [(path.name, path.read_text("utf-8")) for path in tmp_path.iterdir()] == [("rows", "as before")]
 
 

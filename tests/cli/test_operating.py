@@ -128,6 +128,10 @@ def test_error_as_json(tmp_path: Path) -> None:
     [
         (["ingest", "--log-format", "json"], "Missing argument 'SOURCE...'."),
         (["ingest", "a", "--out", "b", "--log-format=json", "--nightly"], "No such option: --nightly"),
+        (
+            ["ingest", "a", "--out", "b", "--max-delete", "abc", "--log-format", "json"],
+            "--max-delete must be a share from 0 to 1, or from 0% to 100%, not 'abc'",
+        ),
         (["ingset", "--log-format", "json"], "No such command 'ingset'. Did you mean 'ingest', 'init'?"),
     ],
 )
@@ -261,9 +265,9 @@ def test_cursor_moves_on_ack_alone(corpus: Path) -> None:
     """Read as often as one likes; once acknowledged, only what came later is told."""
     for _ in range(2):
         assert len(_feed(corpus, "--cursor", "search")[0]) == 5
-    assert cursor(str(corpus / "ledger"), "search") == 0
+    assert cursor(open_ledger(corpus / "ledger"), "search") == 0
     assert len(_feed(corpus, "--cursor", "search", "--ack")[0]) == 5
-    assert (cursor(str(corpus / "ledger"), "search"), _feed(corpus, "--cursor", "search")[0]) == (1, [])
+    assert (cursor(open_ledger(corpus / "ledger"), "search"), _feed(corpus, "--cursor", "search")[0]) == (1, [])
     write(corpus / "docs", {"c.md": "One.\n"})
     _ingest(corpus)
     assert [row["doc_id"] for row in _feed(corpus, "--cursor", "search")[0]] == ["c.md"]
@@ -281,7 +285,27 @@ def test_cursor_does_not_move_where_the_output_ends_early(corpus: Path) -> None:
         process.stdout.read(10)
         process.stdout.close()
         process.wait(60)
-    assert cursor(str(corpus / "ledger"), "search") == 0
+    assert cursor(open_ledger(corpus / "ledger"), "search") == 0
+
+
+def test_moving_a_cursor_writes_nothing(corpus: Path) -> None:
+    """Regression: what was asked for beside it was passed over without a word."""
+    for more in (["--ack"], ["--to", "rows"]):
+        done = cli("feed", corpus / "ledger", "--cursor", "search", "--ack-run", "1", *more)
+        assert (done.code, "--ack-run writes nothing but the cursor" in done.err) == (2, True)
+    assert cursor(open_ledger(corpus / "ledger"), "search") == 0
+
+
+@pytest.mark.parametrize("to", ["/dev/stdout", "/dev/fd/1", "/dev/fd/9", "/proc/self/fd/9"])
+def test_what_a_shell_has_opened_is_written_to(corpus: Path, to: str) -> None:
+    """Regression: a pipe of the shell was no file that there is, and a file of its own was put in another's place."""
+    wanted = cli("feed", corpus / "ledger", "--since", "0").out
+    script = '(echo first; "$@" 9>&1; echo last) > "$0.group"; "$@" 9>&1 | cat > "$0.pipe"'
+    call = [*COMMAND, "feed", str(corpus / "ledger"), "--since", "0", "--to", to]
+    subprocess.run(["bash", "-c", script, str(corpus / "out"), *call], check=True, stderr=subprocess.DEVNULL)
+    assert (corpus / "out.pipe").read_text("utf-8") == wanted
+    if "9" not in to:
+        assert (corpus / "out.group").read_text("utf-8") == f"first\n{wanted}last\n"
 
 
 def test_feed_as_parquet(corpus: Path, tmp_path: Path) -> None:

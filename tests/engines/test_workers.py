@@ -105,6 +105,17 @@ def test_interrupt_while_a_process_is_started_is_put_off(monkeypatch: pytest.Mon
         signal.signal(signal.SIGINT, before)
 
 
+def test_process_ignores_what_the_one_that_started_it_ignores() -> None:
+    """Regression: what a shell runs in the background ignores Ctrl-C, and its workers died of each."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with Workers[int](1) as workers:
+            workers.submit(1, signal.raise_signal, signal.SIGINT, seconds=60)
+            assert list(workers.outcomes()) == [(1, None)]
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
 def test_call_whose_error_cannot_be_told_is_the_tasks() -> None:
     """What it raised can be pickled by nobody; what it was is told all the same."""
     with Workers[int](1) as workers:

@@ -220,10 +220,11 @@ def test_cursor_moves_when_it_is_told_to(nights: Nights) -> None:
     """Each reader has its own, from 0."""
     nights.after(a=OTHER)
     root = str(nights.folder / "ledger")
-    assert (cursor(root, "search"), cursors(root)) == (0, {})
-    acknowledge(root, "search", 1)
-    acknowledge(root, "mirror", 0)
-    assert (cursor(root, "search"), cursors(root)) == (1, {"mirror": 0, "search": 1})
+    ledger = open_ledger(root)
+    assert (cursor(ledger, "search"), cursors(root)) == (0, {})
+    acknowledge(ledger, "search", 1)
+    acknowledge(ledger, "mirror", 0)
+    assert (cursor(ledger, "search"), cursors(root)) == (1, {"mirror": 0, "search": 1})
 
 
 @pytest.mark.parametrize("name", ["", "../up", "a/b", ".hidden", "a b", "x" * 101, "\u202e"])
@@ -231,7 +232,7 @@ def test_name_of_a_cursor_is_no_path(nights: Nights, name: str) -> None:
     """It becomes the name of a file."""
     nights.after(a=OTHER)
     with pytest.raises(SettingsError, match="can't be the name of a cursor"):
-        acknowledge(str(nights.folder / "ledger"), name, 1)
+        acknowledge(open_ledger(nights.folder / "ledger"), name, 1)
 
 
 def test_damaged_cursor_is_told(nights: Nights) -> None:
@@ -239,4 +240,4 @@ def test_damaged_cursor_is_told(nights: Nights) -> None:
     nights.after(a=OTHER)
     write(nights.folder / "ledger", {"_cursors/search.json": "{}"})
     with pytest.raises(LedgerError, match=r"_cursors/search.json can't be read .* begin anew"):
-        cursor(str(nights.folder / "ledger"), "search")
+        cursor(open_ledger(nights.folder / "ledger"), "search")

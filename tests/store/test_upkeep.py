@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from chunkledger import LedgerError, Settings, ingest, open_ledger
-from chunkledger.store.cursors import acknowledge
+from chunkledger import LedgerError, Settings, SettingsError, ingest, open_ledger, recount
+from chunkledger.store.cursors import acknowledge, cursor
 from chunkledger.store.files import write_file
 from chunkledger.store.health import health
 from chunkledger.store.lock import LockedError, locked
@@ -127,8 +127,8 @@ def test_vacuum_keeps_the_run_that_was_the_last_one_then(ledger: Path) -> None:
 
 def test_vacuum_keeps_what_a_cursor_needs(ledger: Path) -> None:
     """A reader that was away for long does not have to begin anew."""
-    acknowledge(str(ledger), "slow", 1)
-    acknowledge(str(ledger), "quick", 4)
+    acknowledge(open_ledger(ledger), "slow", 1)
+    acknowledge(open_ledger(ledger), "quick", 4)
     done = vacuum(open_ledger(ledger), 0, now_ms=_later(1))
     assert (done.feed_from, done.held_back) == (1, {"slow": 1})
     assert sorted(row["operation"] for row in open_ledger(ledger).feed(1).to_pylist()) == ["add", "update"]
@@ -156,7 +156,7 @@ def _verdicts(ledger: Path) -> dict[str, str]:
 def test_healthy_ledger_is_ok(ledger: Path) -> None:
     """And nothing is left of having looked."""
     before = names_below(ledger)
-    acknowledge(str(ledger), "search", 4)
+    acknowledge(open_ledger(ledger), "search", 4)
     assert _verdicts(ledger) == {"table": "ok", "cursors": "ok", "lock": "ok", "disk": "ok"}
     assert names_below(ledger) == before | {"_cursors/search.json"}
 
@@ -167,7 +167,10 @@ def test_ledger_that_is_not_there_yet_is_ok(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("damage", ["part gone", "part short", "documents gone", "log", "report"])
+DAMAGE = ["part gone", "part short", "documents gone", "log", "report", "changes short", "entry emptied", "cursor lost"]
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
 def test_damage_is_found(ledger: Path, damage: str) -> None:
     """Whatever a reader or the next run would stumble over."""
     opened = open_ledger(ledger)
@@ -180,9 +183,61 @@ def test_damage_is_found(ledger: Path, damage: str) -> None:
         (ledger / opened.files.documents).unlink()
     elif damage == "report":
         (ledger / opened.files.report).write_text("{}")
+    elif damage == "changes short":
+        (ledger / opened.files.changes[0]).write_bytes(b"")
+    elif damage == "entry emptied":
+        (ledger / "_delta_log" / f"{2:020}.json").write_text("")
+    elif damage == "cursor lost":
+        acknowledge(opened, "search", 4)
+        (ledger / "_delta_log" / f"{3:020}.json").write_text("")
     else:
         (ledger / "_delta_log" / f"{0:020}.json").write_text("{")
     assert "bad" in _verdicts(ledger).values()
+
+
+def test_ledger_whose_log_lost_an_entry_is_not_read(ledger: Path) -> None:
+    """Regression: every chunk of the parts that the entry removed was there twice, and each later run went on."""
+    (ledger / "_delta_log" / f"{2:020}.json").write_text("")
+    write(ledger.parent / "docs", {"c.md": "One.\n"})
+    for use in (
+        lambda: open_ledger(ledger).chunks(),
+        lambda: open_ledger(ledger).scan(),
+        lambda: ingest([ledger.parent / "docs"], ledger, SMALL),
+        lambda: recount(ledger, "cl100k_base"),
+    ):
+        with pytest.raises(LedgerError, match="the log does not agree with what run 4 has written of its parts"):
+            use()
+    with pytest.raises(LedgerError, match="has no run 3 in its log, though later ones"):
+        open_ledger(ledger).feed(1)
+
+
+def test_cursor_of_a_run_that_went_away_is_not_followed(ledger: Path) -> None:
+    """Regression: an earlier night was put back, another run got the number, and its changes were never told."""
+    acknowledge(open_ledger(ledger), "search", 4)
+    (ledger / "_delta_log" / f"{3:020}.json").unlink()
+    with pytest.raises(LedgerError, match="the cursor search is at run 4, which the ledger does not have; begin anew"):
+        cursor(open_ledger(ledger), "search")
+    ingest([ledger.parent / "docs"], ledger, SMALL)
+    assert open_ledger(ledger).run == 4
+    with pytest.raises(LedgerError, match="the cursor search is at run 4, which is another one now; begin anew"):
+        cursor(open_ledger(ledger), "search")
+    acknowledge(open_ledger(ledger), "search", 4)
+    assert cursor(open_ledger(ledger), "search") == 4
+
+
+def test_cursor_can_not_be_moved_to_a_run_that_there_is_not(ledger: Path) -> None:
+    """It would pass over the changes of that one."""
+    with pytest.raises(SettingsError, match="the ledger has no run 5; its last one is run 4"):
+        acknowledge(open_ledger(ledger), "search", 5)
+    assert cursor(open_ledger(ledger), "search") == 0
+
+
+def test_looking_leaves_nothing_in_a_folder_that_is_no_ledger(ledger: Path) -> None:
+    """Regression: documents got a `_lock` beside them."""
+    docs = ledger.parent / "docs"
+    before = names_below(docs)
+    assert _verdicts(docs) == {"table": "ok", "disk": "ok"}
+    assert names_below(docs) == before
 
 
 def test_lock_that_is_held_is_told(ledger: Path) -> None:

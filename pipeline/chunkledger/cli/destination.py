@@ -18,6 +18,10 @@ from chunkledger.remote.urls import is_url
 
 To = Annotated[str | None, typer.Option("--to", metavar="FILE", help="Where to; standard output where left out, or -.")]
 
+_STANDARD_OUTPUT = ("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
+_OPEN_ALREADY = ("/dev/fd/", "/dev/stderr", "/proc/")
+"""What a shell has opened for us: a file that takes its place would be another one."""
+
 
 def destination(to: str | None, ledger: str) -> Path | None:
     """The file that was named; None for standard output.
@@ -29,7 +33,7 @@ def destination(to: str | None, ledger: str) -> Path | None:
     Raises:
         SettingsError: it is a URL, or lies in the ledger.
     """
-    if to is None or to == "-":
+    if to is None or to in _STANDARD_OUTPUT:
         return None
     if is_url(to):
         raise SettingsError(
@@ -72,15 +76,15 @@ def write_parquet(tables: Iterable[pa.Table], schema: pa.Schema, to: Path) -> No
 def whole_file(to: Path) -> Iterator[Path]:
     """Where to write a file that takes its place once it is whole and on the disk.
 
-    What is there and no file, as a pipe or a device, is written to as it is; a link is followed.
+    What is no file, as a pipe or a device, is written to as it is; a link is followed.
 
     Raises:
         OSError: it can't be written; the file that was there stays.
     """
-    target = to.resolve()
-    if target.exists() and not target.is_file():
-        yield target
+    if str(to).startswith(_OPEN_ALREADY) or (to.exists() and not to.is_file()):
+        yield to
         return
+    target = to.resolve()
     waiting = target.with_name(f".{target.name}.{os.getpid()}.tmp")
     try:
         yield waiting

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import functools
 import os
 import signal
@@ -14,12 +15,14 @@ from typing import Any, TypeVar
 import typer
 
 from chunkledger.cli.output import error, use_log_format
-from chunkledger.errors import ChunkledgerError
+from chunkledger.errors import ChunkledgerError, UnwritableError
 from chunkledger.remote.failures import scrubbed
 from chunkledger.store.commit import only_ends_the_process
 
 GATE_FAILED, USAGE, FAILED, UNPUBLISHED, INTERRUPTED, TERMINATED = 1, 2, 3, 4, 130, 143
 
+_OF_THE_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO)
+"""What no other command line would make better."""
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
@@ -58,7 +61,10 @@ def guarded(command: Command) -> Command:
             # The reader of our output has gone, as with `| head`: there is nobody left to tell.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         except OSError as failure:
-            _stop(f"{failure.filename or 'output'}: {failure.strerror or failure}", USAGE)
+            code = UNPUBLISHED if failure.errno in _OF_THE_DISK else USAGE
+            _stop(f"{failure.filename or 'output'}: {failure.strerror or failure}", code)
+        except UnwritableError as failure:
+            _stop(str(failure), UNPUBLISHED)
         except (ChunkledgerError, ValueError) as failure:
             _stop(str(failure), USAGE)
         except (typer.Exit, typer.Abort):

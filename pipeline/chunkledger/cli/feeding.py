@@ -17,7 +17,7 @@ from chunkledger.cli.exits import UNPUBLISHED
 from chunkledger.cli.output import error, json_line, told
 from chunkledger.errors import SettingsError
 from chunkledger.store.changes import changes_schema
-from chunkledger.store.cursors import acknowledge, cursor
+from chunkledger.store.cursors import acknowledge, cursor, cursors
 from chunkledger.store.ledger import Ledger, open_ledger
 from chunkledger.store.parts import Role
 
@@ -52,15 +52,17 @@ def feed_command(
         raise SettingsError("give either --since RUN or --cursor NAME")
     if (ack or ack_run is not None) and cursor_name is None:
         raise SettingsError("--ack and --ack-run move a cursor; give --cursor NAME")
+    if ack_run is not None and (ack or to is not None):
+        raise SettingsError("--ack-run writes nothing but the cursor; leave --ack and --to out")
     opened = open_ledger(ledger, run)
     if cursor_name is not None and ack_run is not None:
         if ack_run > opened.run:
             raise SettingsError(f"--ack-run must be a run from 0 to {opened.run}, not {ack_run}")
-        before = cursor(opened.root, cursor_name)
-        acknowledge(opened.root, cursor_name, ack_run)
+        before = cursors(opened.root).get(cursor_name, 0)
+        acknowledge(opened, cursor_name, ack_run)
         told("cursor", f"cursor {cursor_name}: run {before} -> {ack_run}", {"name": cursor_name, "run": ack_run})
         return
-    start = cursor(opened.root, cursor_name) if cursor_name is not None else since or 0
+    start = cursor(opened, cursor_name) if cursor_name is not None else since or 0
     if start > opened.run:
         raise SettingsError(f"run {start} comes after run {opened.run}, up to which the feed would lead")
     counts: Counter[str] = Counter()
@@ -80,7 +82,7 @@ def feed_command(
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             raise typer.Exit(UNPUBLISHED) from None
     if ack and cursor_name is not None:
-        acknowledge(opened.root, cursor_name, opened.run)
+        acknowledge(opened, cursor_name, opened.run)
     _tell(start, opened.run, counts)
 
 

@@ -105,6 +105,7 @@ def ingest_command(
     Settings come from flags, then CHUNKLEDGER_... variables, then chunkledger.toml, then [tool.chunkledger] in
     pyproject.toml. Exit code 3: some documents failed and are named; 4: nothing was published.
     """
+    use_log_format(log_format)
     flags = {
         "encoding": encoding[0] if encoding else None,
         "further_encodings": tuple(encoding[1:]) if encoding else None,
@@ -130,7 +131,6 @@ def ingest_command(
         "max_delete": None if max_delete is None else share(max_delete, "--max-delete"),
         "wait": wait,
     }
-    use_log_format(log_format)
     settings, options = resolved(flags)
     asked: dict[str, Any] = {
         "jobs": options.pop("jobs", cores()),

@@ -110,7 +110,7 @@ def _row(entry: Entry, row: Row | RowError) -> Read:
 
 def _read(entry: Entry, document: Document, replaced: int) -> Read:
     if not document.text or document.text.isspace():
-        return Read(entry, None, Finding(entry.doc_id, "skipped", "empty", entry.row, entry.table), document.sha256)
+        return Read(entry, None, empty_finding(entry), document.sha256)
     finding = None
     if replaced:
         told = f"{replaced:,} NUL or surrogate characters replaced by U+FFFD"
@@ -120,3 +120,8 @@ def _read(entry: Entry, document: Document, replaced: int) -> Read:
 
 def _failed(entry: Entry, reason: str, sha256: str = "") -> Read:
     return Read(entry, None, Finding(entry.doc_id, "failed", reason, entry.row, entry.table), sha256)
+
+
+def empty_finding(entry: Entry) -> Finding:
+    """What is told of an entry that holds nothing."""
+    return Finding(entry.doc_id, "skipped", "empty", entry.row, entry.table)

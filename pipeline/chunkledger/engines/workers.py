@@ -280,9 +280,10 @@ def _uninterrupted() -> Iterator[None]:
         return
     came: list[int] = []
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-    for number, handler in before.items():
-        if handler is not None:  # one that C code has set could not be set again
-            signal.signal(number, lambda number, _: came.append(number))
+    # One that C code has set could not be set again; what is ignored is so in the process that is started, too.
+    before = {number: handler for number, handler in before.items() if handler not in (None, signal.SIG_IGN)}
+    for number in before:
+        signal.signal(number, lambda number, _: came.append(number))
     ensure_running()  # which unblocks SIGINT, once
     blocked = signal.pthread_sigmask(signal.SIG_BLOCK, _BLOCKED)
     try:
@@ -290,15 +291,15 @@ def _uninterrupted() -> Iterator[None]:
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
         for number, handler in before.items():
-            if handler is not None:
-                signal.signal(number, handler)
+            signal.signal(number, handler)
     for late in came:
         signal.raise_signal(late)
 
 
 def _serve(connection: Connection, watched: Connection) -> None:
     """What a worker does: one call after the other, until nobody has any more for it."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, _BLOCKED)
     without_pandas()
     threading.Thread(target=_end_with, args=(watched,), daemon=True).start()

@@ -54,6 +54,16 @@ class Looked:
         """The documents that must be read, in the order of the listing."""
         return self.listing.entries.take(self.matches.other)
 
+    @property
+    def emptied(self) -> list[str]:
+        """Ids of documents that are in the ledger and hold not one byte now, so that they will be deleted."""
+        to_read = self.to_read
+        empty = [to_read.doc_ids[place] for place in np.flatnonzero(to_read.sizes == 0).tolist()]
+        if not empty:
+            return []
+        there = pc.is_in(pa.array(empty, pa.string()), self.ledger.column("doc_id")).to_pylist()
+        return [doc_id for doc_id, is_there in zip(empty, there, strict=True) if is_there]
+
     def lost(self, most: float, hashes: Callable[[Entries], Sequence[str]]) -> list[str]:
         """Ids of documents that would be deleted, as far as that can be told before anything is split.
 
@@ -63,9 +73,10 @@ class Looked:
             most: share of documents that may be deleted.
             hashes: of entries.
         """
-        if not exceeds(len(self.remaining.gone), len(self.ledger), most):
-            return list(self.remaining.gone)
-        gone = pa.array(self.remaining.gone, pa.string())
+        every = [*self.remaining.gone, *self.emptied]
+        if not exceeds(len(every), len(self.ledger), most):
+            return every
+        gone = pa.array(every, pa.string())
         rows = self.ledger.filter(pc.is_in(self.ledger.column("doc_id"), gone))
         sizes = set(rows.column("size").to_pylist())
         there = set(self.ledger.column("doc_id").to_pylist())

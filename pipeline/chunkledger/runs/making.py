@@ -121,7 +121,7 @@ class Maker:
         hashes = partial(
             hashes_of, settings=self.settings, longest=self.selection.max_document_bytes, workers=self.workers
         )
-        check_deletes(looked.lost(self.max_delete, hashes), in_all, self.max_delete)
+        check_deletes(looked.lost(self.max_delete, hashes), in_all, self.max_delete, looked.emptied)
         units = planned_units(looked.to_read, self.run, self.selection.max_document_bytes)
         stays = states.carried(looked.listing.entries, looked.matches, looked.known)
         # There are very many of them, and nobody asks for one again.
@@ -134,7 +134,8 @@ class Maker:
         new = new.filter(pc.invert(pc.is_in(new.column("doc_id"), looked.ledger.column("doc_id"))))
         gone = looked.ledger.filter(pc.is_in(looked.ledger.column("doc_id"), pa.array(rest.gone, pa.string())))
         renames = renamed(gone, new) if len(gone) and len(new) else {}
-        check_deletes(sorted(set(rest.gone) - set(renames.values())), in_all, self.max_delete)
+        lost = sorted(set(rest.gone) - set(renames.values()))
+        check_deletes(lost, in_all, self.max_delete, seen.column("doc_id").to_pylist() if lost else ())
         found = [*looked.listing.findings, *carried_findings(stays)]
         found += [finding for part in parts for finding in part.findings]
         unseen = states.unseen(looked.ledger, rest.unseen)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from chunkledger.documents.entries import Entries
+from chunkledger.documents.reading import empty_finding
 from chunkledger.model import Finding
 from chunkledger.planning.guard import DeleteGuardError, check_deletes
 from chunkledger.runs.looking import Looked
@@ -79,12 +80,14 @@ def planned(looked: Looked, run: int, max_delete: float, hashes: Callable[[Entri
     in_ledger = set(looked.ledger.column("doc_id").to_pylist())
     statuses = zip(*(looked.known.column(name).to_pylist() for name in ("doc_id", "status")), strict=True)
     failed = {doc_id for doc_id, status in statuses if status == "failed"} - in_ledger
-    sizes = {entry.doc_id: entry.size for entry in looked.to_read}
-    emptied = [doc_id for doc_id, size in sizes.items() if not size and doc_id in in_ledger]
+    to_read = list(looked.to_read)
+    sizes = {entry.doc_id: entry.size for entry in to_read if entry.size}
+    emptied = looked.emptied
+    empty = [empty_finding(entry) for entry in to_read if not entry.size and entry.doc_id not in in_ledger]
     rest = looked.remaining
     refused = ""
     try:
-        check_deletes(looked.lost(max_delete, hashes), len(looked.ledger), max_delete)
+        check_deletes(looked.lost(max_delete, hashes), len(looked.ledger), max_delete, emptied)
     except DeleteGuardError as error:
         refused = str(error)
     return Plan(
@@ -92,11 +95,11 @@ def planned(looked: Looked, run: int, max_delete: float, hashes: Callable[[Entri
         anew=looked.anew if in_ledger else "",
         new={doc_id: size for doc_id, size in sizes.items() if doc_id not in in_ledger | failed},
         again={doc_id: size for doc_id, size in sizes.items() if doc_id in failed},
-        changed={doc_id: size for doc_id, size in sizes.items() if size and doc_id in in_ledger},
+        changed={doc_id: size for doc_id, size in sizes.items() if doc_id in in_ledger},
         unchanged=len(looked.matches.unchanged),
         hashed=looked.hashed,
         gone=tuple(sorted([*rest.gone, *emptied])),
         kept=tuple(sorted([*rest.failed, *rest.unseen])),
-        findings=tuple(looked.listing.findings),
+        findings=(*looked.listing.findings, *empty),
         refused=refused,
     )

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     from chunkledger.store.ledger import Ledger
 
+ANEW = "begin anew with --since 0, and take it for all there is"
+"""What a reader of the feed can always do."""
 _BATCH_ROWS = 1024
 _SAID = [field.name for field in OPERATION_FIELDS]
 
@@ -58,12 +60,19 @@ def files_since(ledger: Ledger, since: int) -> list[str]:
     if since == 0:
         return []
     found: list[str] = []
-    for each in reversed([run for run in published(ledger.table) if since < run.files.run <= ledger.run]):
+    every = {run.files.run: run for run in published(ledger.table) if since < run.files.run <= ledger.run}
+    for number in range(since + 1, ledger.run + 1):
+        if number not in every:
+            raise LedgerError(
+                f"{ledger.root} has no run {number} in its log, though later ones, so that nobody can say what changed "
+                f"since run {since}; {ANEW}"
+            )
+        each = every[number]
         for name in each.files.changes:
             if not is_there(ledger.root, name):
                 raise LedgerError(
                     f"the changes of run {each.files.run} are gone (vacuum removes old ones), so that nobody can say "
-                    f"what changed since run {since}; begin anew with --since 0"
+                    f"what changed since run {since}; {ANEW}"
                 )
             found.append(place_of(ledger.root, name))
     return found
@@ -100,7 +109,7 @@ def _batches(files: Sequence[str], columns: list[str] | None) -> Iterator[tuple[
 
 
 def _batches_of(path: str, columns: list[str] | None) -> Iterator[pa.Table]:
-    with readable(path):
+    with readable(path, ANEW):
         for batch in pq.ParquetFile(source_at(path)).iter_batches(_BATCH_ROWS, columns=columns):
             yield pa.Table.from_batches([batch])
 

@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
-from chunkledger.errors import LedgerError
+from chunkledger.errors import UnwritableError
 from chunkledger.remote.listing import ObjectInfo
 from chunkledger.remote.opened import object_at, store_at
 from chunkledger.remote.urls import is_url
@@ -29,16 +29,16 @@ _WHOLE_BYTES = 4 * 1024 * 1024
 """An object up to this size is read at once, by one request instead of several."""
 
 
-def unwritable(root: str, error: OSError) -> LedgerError:
-    """The error of a run that the system or a store did not let write.
+def unwritable(root: str, error: OSError) -> UnwritableError:
+    """The error that says what can't be written, why, and what helps.
 
     Args:
-        root: of the ledger.
-        error: what stopped the run.
+        root: of the ledger; or another place.
+        error: of the system or a store.
     """
     where = f" ({error.filename})" if error.filename else ""
     hint = _HINTS.get(error.errno or 0, "")
-    return LedgerError(f"{root} can't be written: {error.strerror or error}{where}{hint and f'; {hint}'}")
+    return UnwritableError(f"{root} can't be written: {error.strerror or error}{where}{hint and f'; {hint}'}")
 
 
 def write_file(root: str, name: str, content: bytes) -> None:

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
+
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from chunkledger.errors import ChunkledgerError, LedgerError
 from chunkledger.remote.opened import absolute
 from chunkledger.remote.urls import is_url
-from chunkledger.store.cursors import cursors
-from chunkledger.store.files import is_there, remove_files, size_of, write_file
+from chunkledger.store.cursors import cursors, lost_cursors
+from chunkledger.store.feed import ANEW
+from chunkledger.store.files import is_there, place_of, remove_files, size_of, write_file
 from chunkledger.store.layout import CHANGES, DOCUMENTS, RUNS
 from chunkledger.store.ledger import Ledger, open_ledger
 from chunkledger.store.lock import LockedError, leftovers, locked
@@ -63,6 +67,7 @@ def health(root: str) -> Iterator[Check]:
 
 
 def _table(ledger: Ledger) -> Iterator[Check]:
+    ledger.parts()
     actions = added_parts(ledger.table)
     names, sizes = (actions.column(name).to_pylist() for name in ("path", "size_bytes"))
     wrong = [
@@ -88,37 +93,52 @@ def _wrong(root: str, name: str, size: int) -> str:
     now = size_of(root, name)
     if now is None:
         return "is gone"
+    if not is_url(root) and not os.access(os.path.join(root, name), os.R_OK):
+        return "can't be read: permission denied"
     return f"has {now:,} bytes, and had {size:,}" if now != size else ""
 
 
 def _feed(ledger: Ledger) -> Iterator[Check]:
+    """Readers of the feed, and what they have to read."""
     try:
-        every = cursors(ledger.root)
+        every, lost = cursors(ledger.root), lost_cursors(ledger)
     except LedgerError as error:
         yield Check("cursors", "bad", str(error))
         return
-    gone = [run.files.run for run in published(ledger.table) if not _has_changes(ledger.root, run.files.changes)]
+    runs = list(published(ledger.table))
+    gone = [run.files.run for run in runs if not all(is_there(ledger.root, name) for name in run.files.changes)]
     oldest = max(gone, default=0)
-    lost = {name: run for name, run in every.items() if 0 < run < oldest}
+    late = {name: run for name, run in every.items() if 0 < run < oldest and name not in lost}
     if lost:
-        said = ", ".join(f"{name} (run {run})" for name, run in lost.items())
+        said = ", ".join(f"{name} at run {every[name]}, {why}" for name, why in lost.items())
+        yield Check("cursors", "bad", f"{said}; {ANEW}")
+    elif late:
+        said = ", ".join(f"{name} (run {run})" for name, run in late.items())
         yield Check("cursors", "look", f"the changes that these would read are gone: {said}; begin them anew")
     elif every:
         said = ", ".join(f"{name} at run {run}" for name, run in every.items())
         yield Check("cursors", "ok", said)
+    damaged = [why for run in runs if run.files.run > oldest for why in _damage(ledger.root, run.files.changes)]
+    if damaged:
+        yield Check("feed", "bad", f"{damaged[0]}; {ANEW}" + (f" ({len(damaged):,} files)" if damaged[1:] else ""))
 
 
-def _has_changes(root: str, names: tuple[str, ...]) -> bool:
-    return all(is_there(root, name) for name in names)
+def _damage(root: str, names: Sequence[str]) -> Iterator[str]:
+    """What is wrong with files of changes, on a disk; a store would be asked for each, and loses nothing."""
+    for name in () if is_url(root) else names:
+        place = place_of(root, name)
+        try:
+            pq.ParquetFile(place).close()
+        except (OSError, pa.ArrowException) as error:
+            yield f"{place} can't be read: {error}"
 
 
 def _lock(root: str, ledger: Ledger | None) -> Iterator[Check]:
-    # Where there is no ledger yet in a store, a lock that is tried would be all that is left there.
-    if ledger is None if is_url(root) else not os.path.isdir(root):
-        return
+    if ledger is None:
+        return  # a lock that is tried would be all that is left there, perhaps among documents
     try:
         with locked(root) as held:
-            left = leftovers(root, ledger.run if ledger else 0)
+            left = leftovers(root, ledger.run)
     except LockedError as error:
         yield Check("lock", "look", str(error).partition("; --wait")[0])
         return

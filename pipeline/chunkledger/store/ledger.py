@@ -187,16 +187,42 @@ class Ledger:
         # Delta's URIs are percent-encoded where the folder's name is not plain ASCII; the parts' own names always are.
         actions = added_parts(self.table)
         names = [os.path.basename(path) for path in actions.column("path").to_pylist()]
+        self._check_named(names)
         ranges = zip(names, *(_column(actions, f"{end}.doc_id") for end in ("min", "max")), strict=True)
         parts = [PartRange(place_of(self.root, name), first or "", last or _LAST) for name, first, last in ranges]
         return sorted(parts, key=lambda part: (part.first, part.path))
+
+    def _check_named(self, names: Sequence[str]) -> None:
+        """Let the parts that the log names pass, where they are those that the run's own table of documents names.
+
+        An entry of the log that was emptied is read as one in which nothing was done, and then no part that it removed
+        is gone, and every chunk of them is there twice.
+
+        Raises:
+            LedgerError: they are others.
+        """
+        if wrong := sorted(set(names) ^ self._named):
+            raise LedgerError(
+                f"{self.root}: the log does not agree with what run {self.run} has written of its parts (of "
+                f"{', '.join(wrong[:2])}{', …' if wrong[2:] else ''}); has an entry of _delta_log been damaged, or "
+                "another program written to the table? Put it back, or ingest again into a new folder"
+            )
+
+    @cached_property
+    def _named(self) -> frozenset[str]:
+        """Names of the parts that hold the run's documents, by its own account."""
+        path = place_of(self.root, self.files.documents)
+        with readable(path):
+            parts = pq.ParquetFile(source_at(path), read_dictionary=["part"]).read(["part"], use_threads=False)
+        return frozenset(parts.column("part").unique().to_pylist()) - {""}
 
     def check_parts(self) -> None:
         """Return if the parts that the run is made of are there, on a disk; what is unchanged stays in them.
 
         Raises:
-            LedgerError: one is gone, or has another size.
+            LedgerError: one is gone, has another size, or the log names others than the run wrote down.
         """
+        self.parts()
         if is_url(self.root):
             return  # a store would be asked for each, and loses nothing
         actions = added_parts(self.table)

@@ -109,9 +109,9 @@ def records_of_documents(
 
 
 @contextmanager
-def readable(path: str) -> Iterator[None]:
-    """A file that a commit names may have been lost or damaged since: say which one it is."""
+def readable(path: str, advice: str = "put it back, or ingest again into a new folder") -> Iterator[None]:
+    """A file that a commit names may have been lost or damaged since: say which one it is, and what to do."""
     try:
         yield
     except (OSError, ValueError, pa.ArrowException) as error:
-        raise LedgerError(f"{path} can't be read: {error}; put it back, or ingest again into a new folder") from error
+        raise LedgerError(f"{path} can't be read: {error}; {advice}") from error

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from deltalake.exceptions import DeltaError
 
-from chunkledger.errors import LedgerError
+from chunkledger.errors import UnwritableError
 from chunkledger.remote.failures import reason
 from chunkledger.store.cursors import cursors
 from chunkledger.store.files import names_in
@@ -54,7 +54,7 @@ def vacuum(
         held: the lock; None where nobody else can be at work.
 
     Raises:
-        LedgerError: the log can't be read, or files can't be removed.
+        LedgerError: the log can't be read, or, as UnwritableError, files can't be removed.
     """
     now = time.time_ns() // 1_000_000 if now_ms is None else now_ms
     cutoff = now - int(keep_days * _MS_PER_DAY)
@@ -73,7 +73,7 @@ def vacuum(
         if not dry_run:
             (held or Held(ledger.root, None)).remove([*parts, *others])
     except (DeltaError, OSError) as error:
-        raise LedgerError(f"{ledger.root} can't be vacuumed: {reason(error)}") from None
+        raise UnwritableError(f"{ledger.root} can't be vacuumed: {reason(error)}") from None
     return Vacuumed(tuple(parts), tuple(others), kept[-1].files.run, feed_from, behind)
 
 
