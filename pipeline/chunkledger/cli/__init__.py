@@ -38,7 +38,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="Split documents at structural boundaries, with exact token counts, into a ledger that a packer can read.",
     epilog="Exit codes: 0 done; 1 a check failed; 2 usage or settings; 3 some documents failed, the rest is "
-    "published; 4 nothing published; 130, 143 interrupted.",
+    "published; 4 nothing published, or output not written; 130, 143 interrupted.",
 )
 for name, command in (
     ("ingest", ingesting.ingest_command),
