@@ -145,7 +145,7 @@ def test_help_names_the_exit_codes() -> None:
     text = " ".join(cli("--help").out.split())
     assert (
         "Exit codes: 0 done; 1 a check failed; 2 usage or settings; 3 some documents failed, the rest is published; 4 "
-        "nothing published; 130, 143 interrupted." in text
+        "nothing published, or output not written; 130, 143 interrupted." in text
     )
 
 

@@ -11,7 +11,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from chunkledger.errors import SettingsError, UnwritableError
+from chunkledger.errors import LedgerError, SettingsError, UnwritableError
 from chunkledger.packer.counts import APPLICATION_ID, COLUMNS, LISTS, SCHEMA, VERSION, CountIndex
 from chunkledger.records.schema import COUNT_COLUMNS
 from chunkledger.store.ledger import Ledger
@@ -34,7 +34,7 @@ def write_count_index(ledger: Ledger, path: Path, encoding: str | None = None) -
 
     Raises:
         SettingsError: there is something at `path` that is no count index, or the ledger is not counted in `encoding`.
-        UnwritableError: the index can't be written there.
+        LedgerError: the index can't be written there.
     """
     counted = ledger.settings().encodings
     if encoding not in (None, *counted):
@@ -57,7 +57,9 @@ def write_count_index(ledger: Ledger, path: Path, encoding: str | None = None) -
             os.unlink(name)
         if isinstance(failure, (OSError, sqlite3.Error)):
             why = getattr(failure, "strerror", None) or failure
-            raise UnwritableError(f"the count index can't be written to {path}: {why}") from failure
+            # A folder that is not there is the caller's mistake.
+            kind = LedgerError if isinstance(failure, FileNotFoundError | NotADirectoryError) else UnwritableError
+            raise kind(f"the count index can't be written to {path}: {why}") from failure
         raise
     return written
 
