@@ -19,12 +19,17 @@ def _end(number: int, frame: FrameType | None) -> None:
     """Say so and end at once: nothing has been begun yet, or everything has been done."""
     said, code = _ENDINGS[signal.Signals(number)]
     line = f"error: {said}"
-    if "json" in sys.argv or "--log-format=json" in sys.argv:
+    if _wants_json():
         # By hand: the modules for it may be half imported.
         now = time.strftime("%Y-%m-%dT%H:%M:%S.000+00:00", time.gmtime())
         line = f'{{"time": "{now}", "level": "error", "event": "error", "message": "{said}"}}'
     os.write(2, f"{line}\n".encode())
     os._exit(code)
+
+
+def _wants_json() -> bool:
+    """Whether lines are to be JSON, asked before the command line is read, which may be wrong."""
+    return "--log-format=json" in sys.argv or ("--log-format", "json") in zip(sys.argv, sys.argv[1:], strict=False)
 
 
 def _end_without_a_traceback() -> None:
@@ -41,7 +46,7 @@ def main() -> None:
     from chunkledger import cli  # half a second, of which nobody should see a traceback
 
     try:
-        cli.main()
+        cli.main(with_json_lines=_wants_json())
     finally:
         _end_without_a_traceback()
 

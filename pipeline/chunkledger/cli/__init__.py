@@ -6,7 +6,6 @@ Standard output carries the result and nothing else; narration, progress and the
 from __future__ import annotations
 
 import sys
-from itertools import pairwise
 from typing import Annotated
 
 import typer
@@ -79,13 +78,16 @@ def _options(
     """Options of the whole command."""
 
 
-def main() -> None:
-    """Run the command line and exit with its code."""
+def main(*, with_json_lines: bool = False) -> None:
+    """Run the command line and exit with its code.
+
+    Args:
+        with_json_lines: tell as JSON, too, what is wrong with the command line itself.
+    """
     without_pandas()
     # Where the terminal's encoding lacks a character, an escape stands for it.
     sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
-    arguments = sys.argv[1:]
-    if "--log-format=json" in arguments or ("--log-format", "json") in pairwise(arguments):
+    if with_json_lines:
         _main_with_json_lines()
     else:
         app(prog_name="chunkledger")

@@ -32,7 +32,7 @@ def doctor_command(
         Literal["table", "json"], typer.Option(help="For people, or for programs: a list of name, verdict, detail.")
     ] = "table",
 ) -> None:
-    """Look whether the next run here can do its work: settings, tokenizers, table, lock, disk.
+    """Look whether the next run here can do its work: settings, tokenizers, table, feed, lock, disk.
 
     ok; look: it works, and somebody should know; bad: the next run would fail, or what is there can't be read. Exit
     code 1: something is bad. A probe is written to the disk and removed; nothing else is changed.

@@ -56,11 +56,7 @@ def feed_command(
         raise SettingsError("--ack-run writes nothing but the cursor; leave --ack and --to out")
     opened = open_ledger(ledger, run)
     if cursor_name is not None and ack_run is not None:
-        if ack_run > opened.run:
-            raise SettingsError(f"--ack-run must be a run from 0 to {opened.run}, not {ack_run}")
-        before = cursors(opened.root).get(cursor_name, 0)
-        acknowledge(opened, cursor_name, ack_run)
-        told("cursor", f"cursor {cursor_name}: run {before} -> {ack_run}", {"name": cursor_name, "run": ack_run})
+        _move(opened, cursor_name, ack_run)
         return
     start = cursor(opened, cursor_name) if cursor_name is not None else since or 0
     if start > opened.run:
@@ -84,6 +80,14 @@ def feed_command(
     if ack and cursor_name is not None:
         acknowledge(opened, cursor_name, opened.run)
     _tell(start, opened.run, counts)
+
+
+def _move(ledger: Ledger, name: str, run: int) -> None:
+    if run > ledger.run:
+        raise SettingsError(f"--ack-run must be a run from 0 to {ledger.run}, not {run}")
+    before = cursors(ledger.root).get(name, 0)
+    acknowledge(ledger, name, run)
+    told("cursor", f"cursor {name}: run {before} -> {run}", {"name": name, "run": run})
 
 
 def _counted(ledger: Ledger, since: int, role: Role, counts: Counter[str]) -> Iterator[pa.Table]:

@@ -57,10 +57,8 @@ class Looked:
     @property
     def emptied(self) -> list[str]:
         """Ids of documents that are in the ledger and hold not one byte now, so that they will be deleted."""
-        to_read = self.to_read
-        empty = [to_read.doc_ids[place] for place in np.flatnonzero(to_read.sizes == 0).tolist()]
-        if not empty:
-            return []
+        entries, other = self.listing.entries, self.matches.other
+        empty = [entries.doc_ids[place] for place in other[entries.sizes[other] == 0].tolist()]
         there = pc.is_in(pa.array(empty, pa.string()), self.ledger.column("doc_id")).to_pylist()
         return [doc_id for doc_id, is_there in zip(empty, there, strict=True) if is_there]
 
