@@ -9,16 +9,20 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from chunkledger import LedgerError, Run, Settings, SettingsError, SourceError, ingest, open_ledger, plan_ingest
 from chunkledger.documents import files, tables
-from chunkledger.documents.sources import Selection
+from chunkledger.documents.entries import Entries
+from chunkledger.documents.sources import Entry, Selection
 from chunkledger.engines import units
-from chunkledger.planning import anew, placement
+from chunkledger.planning import anew, placement, states
+from chunkledger.planning.matching import Matched
 from chunkledger.store.changes import ChangeCounts
+from chunkledger.store.documents_table import DocumentState, documents_table
 from chunkledger.store.runs import runs
 from ledgers import Row, names_below, prose, rows_of, sections, write
 
@@ -500,3 +504,26 @@ def test_runs_are_listed_where_none_was_published(tmp_path: Path) -> None:
     assert (record.run, record.outcome, "No space left" in record.error) == (1, "failed", True)
     with pytest.raises(LedgerError, match="no ledger in"):
         runs(str(tmp_path / "docs"))
+
+
+def _states(*rows: tuple[str, str]) -> pa.Table:
+    made = (DocumentState(doc_id, doc_id, 0, 1, 0, "", "", "ok", "", part=part) for doc_id, part in rows)
+    return documents_table(made)
+
+
+def test_documents_that_are_known_in_another_order_keep_what_is_their_own() -> None:
+    """A table that is taken over whole is that of the entries, row for row."""
+    entries = Entries([Entry("a", "/a", 1, 5, "5-1", "plain"), Entry("b", "/b", 1, 6, "6-2", "plain")])
+    none = np.zeros(0, np.int64)
+    matches = Matched(np.array([0, 1]), np.array([1, 0]), none, none, none)
+    found = states.carried(entries, matches, _states(("b", "of b"), ("a", "of a")))
+    assert found.select(["doc_id", "part", "stamp"]).to_pylist() == [
+        {"doc_id": "a", "part": "of a", "stamp": "5-1"},
+        {"doc_id": "b", "part": "of b", "stamp": "6-2"},
+    ]
+
+
+def test_one_row_of_a_document_says_where_it_is() -> None:
+    """Also where it has several, and its records go into another part."""
+    found = states.placed_anew(_states(("a", ""), ("a", "old"), ("b", "stays")), {"a": "new"})
+    assert found.column("part").to_pylist() == ["", "new", "stays"]

@@ -137,3 +137,14 @@ def test_new_ledger_where_nothing_may_be_made(folder: Path, command: Command) ->
     _protect(folder)
     _check_refused(command(folder, *INGEST), "can't be written: Permission denied (ledger)")
     assert not (folder / "ledger").exists()
+
+
+def test_parts_that_may_not_be_read(folder: Path, command: Command) -> None:
+    """Regression: root wrote them, cron reads them as somebody else, and doctor saw nothing."""
+    for part in (folder / "ledger").glob("part-*"):
+        part.chmod(0)
+        if os.geteuid() == 0:
+            os.chown(part, 0, 0)
+    done = command(folder, "doctor", "ledger", "--format", "json")
+    [found] = [check for check in json.loads(done.out) if check["verdict"] == "bad"]
+    assert (done.code, found["name"], "can't be read: permission denied" in found["detail"]) == (1, "table", True)

@@ -40,7 +40,7 @@ def _practise(told: int) -> None:
         for text in ("# One\n\nTwo.\n", "# One\n\nThree.\n"):
             Path(folder, "docs", "a.md").write_text(text)
             _run(["ingest", f"{folder}/docs", "--out", ledger, "--jobs", "0"])
-        for command in ("report", "export", "verify"):
+        for command in ("report", "export", "verify", "doctor"):
             _run([command, ledger])
         _run(["recount", ledger, "--encoding", "cl100k_base"])
     os.write(told, "\n".join(sys.modules).encode())

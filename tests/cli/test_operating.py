@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import pty
@@ -286,6 +287,19 @@ def test_cursor_does_not_move_where_the_output_ends_early(corpus: Path) -> None:
         process.stdout.close()
         process.wait(60)
     assert cursor(open_ledger(corpus / "ledger"), "search") == 0
+
+
+def test_cursor_that_can_not_be_written_is_no_mistake_of_the_caller(
+    corpus: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A full disk ends with 4, as for a run."""
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("chunkledger.store.cursors.write_file", full)
+    done = cli("feed", corpus / "ledger", "--cursor", "search", "--ack-run", "1")
+    assert (done.code, "_cursors/search.json can't be written: No space left" in done.err) == (4, True)
 
 
 def test_moving_a_cursor_writes_nothing(corpus: Path) -> None:

@@ -19,8 +19,6 @@ from chunkledger.remote.urls import is_url
 To = Annotated[str | None, typer.Option("--to", metavar="FILE", help="Where to; standard output where left out, or -.")]
 
 _STANDARD_OUTPUT = ("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
-_OPEN_ALREADY = ("/dev/fd/", "/dev/stderr", "/proc/")
-"""What a shell has opened for us: a file that takes its place would be another one."""
 
 
 def destination(to: str | None, ledger: str) -> Path | None:
@@ -81,7 +79,7 @@ def whole_file(to: Path) -> Iterator[Path]:
     Raises:
         OSError: it can't be written; the file that was there stays.
     """
-    if str(to).startswith(_OPEN_ALREADY) or (to.exists() and not to.is_file()):
+    if to.exists() and not to.is_file():
         yield to
         return
     target = to.resolve()
