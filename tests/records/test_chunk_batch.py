@@ -113,6 +113,21 @@ def test_a_chunk_without_blocks_of_text_is_prose() -> None:
     assert [row["kind"] for row in rows] == ["table", "prose"]
 
 
+def test_definitions_behind_a_list_are_no_list() -> None:
+    """What stands behind the last item and is no block counts as prose, not as a part of the list."""
+    links = "".join(f"[w{number}]: https://example.org/{number}/a/long/path\n" for number in range(9))
+    [chunk] = chunks(f"- one\n- two\n\n{links}\n## Next\n\nWords.\n")
+    assert chunk.kind == "prose"
+
+
+def test_details_of_prose_count_paragraphs() -> None:
+    """Several paragraphs are told by their number, a single one, or a part of it, by its characters."""
+    small = {"slot_tokens": 10, "slot_chunks": 1}
+    [several] = chunks(f"# A\n\n{words(20)}\n\n## B\n\n{words(20)}\n", **small)
+    [single] = chunks(words(20), **small)
+    assert (several.flag_detail, single.flag_detail) == ("2 paragraphs", f"{len(single.text)} characters")
+
+
 def test_a_mark_at_the_start_of_a_document_is_defused() -> None:
     """A mark on a document's first line is one too where the document before it ends without a line end."""
     for text in ("* * *\n\nrate.", "### [1] rate"):

@@ -23,9 +23,10 @@ _KIND_OF_LEAF = {
     kinds.FRONT_MATTER: _FRONT_MATTER,
 }
 _IS_LEAF = kinds.table_of(*_KIND_OF_LEAF)
+_ENDS = kinds.table_of(kinds.ITEM, kinds.TABLE, kinds.CODE, kinds.HTML)
 _LEAF_KINDS = np.array([_KIND_OF_LEAF.get(value, _PROSE) for value in range(len(_IS_LEAF))], np.int64)
-_UNIT_NAMES = ("characters", "items", "rows", "lines", "lines", "lines")
-_UNIT_BLOCKS = {_LIST: kinds.ITEM, _TABLE: kinds.TABLE_ROW}
+_UNIT_NAMES = ("paragraphs", "items", "rows", "lines", "lines", "lines")
+_UNIT_BLOCKS = {_PROSE: kinds.PARAGRAPH, _LIST: kinds.ITEM, _TABLE: kinds.TABLE_ROW}
 
 
 def chunk_kinds(batch: Batch, blocks: Blocks, ends: TokenEnds, spans: Spans) -> IntArray:
@@ -34,8 +35,11 @@ def chunk_kinds(batch: Batch, blocks: Blocks, ends: TokenEnds, spans: Spans) -> 
     start = blocks.line_start[leaf]
     kind = _LEAF_KINDS[blocks.kind[leaf]]
     kind[(kind == _PROSE) & (_item_depth(blocks)[leaf] > 0)] = _LIST
-    # What no block is behind yet is prose, and not what the document before ends with.
-    start, kind = np.append(batch.starts[:-1], start), np.append(np.full(len(batch.documents), _PROSE), kind)
+    # What no block is behind yet is prose, and not what the document before ends with; so is what stands behind the
+    # end of a list item or table and is no block, as link definitions are.
+    over = blocks.end[_ENDS[blocks.kind] & (blocks.depth == 0)]
+    over = np.append(batch.starts[:-1], over[over < len(batch.data)])
+    start, kind = np.append(over, start), np.append(np.full(len(over), _PROSE), kind)
     order = np.argsort(start, kind="stable")
     start, kind = start[order], kind[order]
     # Where one kind follows the other; most leaves are of the kind of the one before.
@@ -58,7 +62,7 @@ def chunk_kinds(batch: Batch, blocks: Blocks, ends: TokenEnds, spans: Spans) -> 
 
 
 def unit_detail(batch: Batch, blocks: Blocks, kind: int, start: int, end: int) -> str:
-    """How much of its kind a chunk holds, for people: "310 rows", "900 lines".
+    """How much of its kind a chunk holds, for people: "310 rows", "900 lines", "3 paragraphs".
 
     Args:
         batch: the documents.
@@ -71,11 +75,12 @@ def unit_detail(batch: Batch, blocks: Blocks, kind: int, start: int, end: int) -
     if kind in _UNIT_BLOCKS:
         units = blocks.start[blocks.kind == _UNIT_BLOCKS[kind]]
         number = int(np.searchsorted(units, end, side="left") - np.searchsorted(units, start, side="left"))
-    elif name == "lines":
+    else:
         lines = batch.line_starts
         number = int(np.searchsorted(lines, end, side="left") - np.searchsorted(lines, start, side="right")) + 1
-    else:
-        number = len(batch.data[start:end].decode())
+    if kind == _PROSE and number <= 1:
+        # Most of it is one paragraph, or a part of one, or no paragraph at all.
+        return counted_units(len(batch.data[start:end].decode()), "characters")
     return counted_units(number, name)
 
 
