@@ -21,11 +21,12 @@ from chunkledger.documents.sources import Selection
 from chunkledger.errors import SettingsError, SourceError
 from chunkledger.packer import order, pack, render
 from chunkledger.verification import verify
-from ledgers import Outcome, cli, prose, rows_of, write
+from ledgers import SAMPLE_CORPUS, Outcome, cli, prose, rows_of, write
 from markdown_texts import texts
 
 Given = dict[str, Any]
 OFFSETS = ("char_start", "char_end", "line_start", "line_end", "joined_tokens")
+TABLE_ROWS = ("lab/", "support/")
 GUIDE = "# Guide\n\nHow to travel.\n\n## Rates\n\nTen a day.\n"
 
 
@@ -345,6 +346,25 @@ def test_one_chunk_does_not_know_the_next(tmp_path: Path) -> None:
         assert {name: row[name] for name in row if name not in other} == {
             name: before[name] for name in row if name not in other
         }
+
+
+def test_our_own_chunks_given_back_are_in_their_places(tmp_path: Path) -> None:
+    """What depends on text and place alone is the same whoever has cut: ids, lines, gaps, counts, what is joined."""
+    ingest([SAMPLE_CORPUS], tmp_path / "own", Settings(overlap_tokens=40, max_tokens=200), jobs=0)
+    own = {row["chunk_id"]: row for row in rows_of(tmp_path / "own") if not row["doc_id"].startswith(TABLE_ROWS)}
+    rows = [{"doc_id": r["doc_id"], "text": r["text"], "char_start": r["char_start"]} for r in own.values()]
+    _taken(tmp_path, rows, "--documents", SAMPLE_CORPUS, "--max-tokens", "200")
+    found = {row["chunk_id"]: row for row in rows_of(tmp_path / "ledger")}
+    same = (
+        *("doc_id", "chunk_index", "char_start", "char_end", "line_start", "line_end", "text", "gap_after"),
+        *("overlap_chars", "token_count", "body_tokens"),
+    )
+    assert {key: [row[name] for name in same] for key, row in found.items()} == {
+        key: [row[name] for name in same] for key, row in own.items()
+    }
+    joined = [(found[key]["joined_tokens"], row["joined_tokens"]) for key, row in own.items()]
+    assert all(theirs in (ours, None) for theirs, ours in joined)
+    assert sum(theirs == ours for theirs, ours in joined) > 0.95 * len(joined)
 
 
 def test_the_feed_and_the_report_know_them(tmp_path: Path) -> None:
