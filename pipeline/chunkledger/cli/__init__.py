@@ -22,6 +22,7 @@ from chunkledger.cli import (
     packing,
     recounting,
     reporting,
+    simulating,
     starting,
     verifying,
 )
@@ -45,6 +46,7 @@ for name, command in (
     ("export", exporting.export_command),
     ("slot", packing.slot_command),
     ("pack", packing.pack_command),
+    ("simulate", simulating.simulate_command),
     ("diagnose", diagnosing.diagnose_command),
     ("curve", diagnosing.curve_command),
     ("verify", verifying.verify_command),

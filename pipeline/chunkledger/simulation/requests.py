@@ -1,0 +1,123 @@
+"""Ranked lists and a ledger -> the hits of each request, with their counts, a bounded number of records at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TypeVar
+
+from chunkledger.errors import LedgerError, SettingsError
+from chunkledger.simulation.rankings import DEFAULT_K, Logged, Seeded
+from chunkledger.simulation.rows import Row, rows_at, rows_of
+from chunkledger.store.ledger import Ledger
+
+MOST_CHUNKS = 40_000
+"""Records that are held at once; a thousand lists of forty hits name no more."""
+
+Key = TypeVar("Key", int, str)
+
+
+class Requests:
+    """The hits of each list. What the ledger does not have is left out of a list, and counted.
+
+    Attributes:
+        encoding: of their counts.
+        template: that they were counted for.
+        chunks: in the ledger.
+        packed: how many lists were given out so far.
+    """
+
+    def __init__(self, ledger: Ledger, rankings: Seeded | Logged, encoding: str, *, parents: bool) -> None:
+        settings = ledger.settings()
+        if parents and not settings.parent_tokens:
+            raise SettingsError(f"{ledger.root} has no parents; ingest with --parent-tokens makes them")
+        self.encoding = encoding
+        self.template = settings.template
+        self.chunks = int(ledger.report()["counts"]["chunks"])
+        self.packed = 0
+        self._ledger, self._rankings, self._parents = ledger, rankings, parents
+        self._unknown: set[str] = set()
+        self._unknown_hits = self._unknown_requests = 0
+
+    def hits(self, k: int | None) -> Iterator[list[Row | None]]:
+        """The records of each list, in rank order; None where the ledger does not have one.
+
+        Args:
+            k: most hits of a list; None is all.
+
+        Raises:
+            SettingsError: a log holds no list.
+            LedgerError: the ledger holds no chunk, or none that the log names, or can't be read.
+        """
+        found = self._of_seed(self._rankings, k) if isinstance(self._rankings, Seeded) else self._of_log(k)
+        for rows in found:
+            self.packed += 1
+            yield rows
+        if not self.packed and self._unknown:
+            raise LedgerError(
+                f"{self._ledger.root} has none of the {len(self._unknown):,} chunks that the log names; is it the "
+                "ledger that they are from? Where documents or settings have changed since, so have the ids"
+            )
+
+    def told(self) -> dict[str, object]:
+        """Where the lists are from, and what was left out of them."""
+        if isinstance(self._rankings, Seeded):
+            return {"from": "seed", "seed": self._rankings.seed, "requests": self.packed}
+        return {
+            "from": "log",
+            "requests": self.packed,
+            "left_out": self._rankings.left_out.lines,
+            "first_left_out": self._rankings.left_out.first,
+            "unknown_ids": len(self._unknown),
+            "unknown_hits": self._unknown_hits,
+            "unknown_requests": self._unknown_requests,
+        }
+
+    def offered(self, hits: Sequence[Row | None], k: int | None) -> list[Row]:
+        """What the packer is offered of one list.
+
+        Args:
+            hits: as they were given out.
+            k: most of them; None is all.
+        """
+        found = [row for row in hits[:k] if row is not None]
+        # Two chunks may have one parent, which is found once.
+        return list({row["chunk_id"]: row for row in found}.values()) if self._parents else found
+
+    def _of_seed(self, rankings: Seeded, k: int | None) -> Iterator[list[Row | None]]:
+        if not self.chunks:
+            raise LedgerError(f"{self._ledger.root} holds no chunk, so there is nothing to pack")
+        for group, keys in _groups(rankings.lists(self.chunks, k or DEFAULT_K), MOST_CHUNKS):
+            rows = rows_at(self._ledger, keys, self.encoding, parents=self._parents)
+            yield from ([rows.get(place) for place in each] for each in group)
+
+    def _of_log(self, k: int | None) -> Iterator[list[Row | None]]:
+        assert isinstance(self._rankings, Logged)  # noqa: S101 (there is no third kind)
+        for group, keys in _groups(self._rankings.lists(k), MOST_CHUNKS):
+            rows = rows_of(self._ledger, keys, self.encoding, parents=self._parents)
+            for each in group:
+                unknown = [chunk_id for chunk_id in each if chunk_id not in rows]
+                self._unknown.update(unknown)
+                self._unknown_hits += len(unknown)
+                if each and len(unknown) == len(each):
+                    self._unknown_requests += 1
+                else:
+                    yield [rows.get(chunk_id) for chunk_id in each]
+
+
+def _groups(lists: Iterable[list[Key]], most: int) -> Iterator[tuple[list[list[Key]], set[Key]]]:
+    """The lists in groups that name about so many different chunks, with these.
+
+    Args:
+        lists: in any number.
+        most: chunks of a group; a list is never parted.
+    """
+    group: list[list[Key]] = []
+    keys: set[Key] = set()
+    for each in lists:
+        group.append(each)
+        keys.update(each)
+        if len(keys) >= most:
+            yield group, keys
+            group, keys = [], set()
+    if group:
+        yield group, keys
