@@ -52,7 +52,7 @@ def _stored(row: Row) -> Row:
 
 
 def outcomes(rows: Sequence[Row], lists: Sequence[Sequence[str]], packing: Packing) -> list[Row]:
-    """What the slow packer says of each list; a list of nothing that is there is left out."""
+    """What the slow packer says of each list; a list is left out whose first k ids are all unknown."""
     known = {row["chunk_id"]: row for row in rows}
     options = Options(
         packing.on_miss,
@@ -65,7 +65,7 @@ def outcomes(rows: Sequence[Row], lists: Sequence[Sequence[str]], packing: Packi
     return [
         Model([known[each] for each in ids[: packing.k] if each in known], packing.slot_tokens, options).outcome()
         for ids in lists
-        if not ids or any(each in known for each in ids)
+        if not ids or any(each in known for each in ids[: packing.k])
     ]
 
 

@@ -101,7 +101,7 @@ class Simulation:
 
     Attributes:
         packing: how it was packed.
-        requests: how many lists there were.
+        requests: how many lists were packed; one of whose first k ids the ledger has none is not.
         fill: used tokens as a share of the slot; above 1 where the best chunk alone is larger and could not be cut.
         used: tokens that were used.
         packed: chunks that were packed.
@@ -134,9 +134,10 @@ class Simulated:
         encoding: whose counts were packed.
         chunks: in the ledger.
         parents: whether the parents of the hits were packed.
-        rankings: where the lists are from: `seeded` with `seed`, or `log`; with `requests`, and for a log `left_out`
-            (lines without a list), `unknown_ids` (that the ledger does not have), `unknown_hits` (how often they
-            stood in a list) and `unknown_requests` (lists of nothing else, which were left out).
+        rankings: where the lists are from: `from` is `seed` or `log`, `requests` how many there were; with the `seed`,
+            or of the log `left_out` (lines without a list), `first_left_out` (which line and why), `unknown_ids` (that
+            the ledger does not have), `unknown_hits` (how often they stood in a list) and `unknown_requests` (lists of
+            nothing else, which are no request).
         simulations: one for each packing, in the order in which they were asked for.
     """
 

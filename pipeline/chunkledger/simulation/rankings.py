@@ -120,9 +120,10 @@ def _ids_in(line: str) -> list[str] | str:
         record = record_of(line, _MARKS)
         if record is None:
             return "it holds neither a list nor an object of JSON"
-        values = next((record[name] for name in _NAMES if name in record), None)
-        if values is None:
+        name = next((name for name in _NAMES if name in record), None)
+        if name is None:
             return f"it has no ranked_ids, but: {fields_of(record)}"
+        values = record[name]
     return _strings(values)
 
 

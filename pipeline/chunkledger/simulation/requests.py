@@ -23,7 +23,7 @@ class Requests:
         encoding: of their counts.
         template: that they were counted for.
         chunks: in the ledger.
-        packed: how many lists were given out so far.
+        given_out: how many lists so far.
     """
 
     def __init__(self, ledger: Ledger, rankings: Seeded | Logged, encoding: str, *, parents: bool) -> None:
@@ -33,7 +33,7 @@ class Requests:
         self.encoding = encoding
         self.template = settings.template
         self.chunks = int(ledger.report()["counts"]["chunks"])
-        self.packed = 0
+        self.given_out = 0
         self._ledger, self._rankings, self._parents = ledger, rankings, parents
         self._unknown: set[str] = set()
         self._unknown_hits = self._unknown_requests = 0
@@ -46,25 +46,27 @@ class Requests:
 
         Raises:
             SettingsError: a log holds no list.
-            LedgerError: the ledger holds no chunk, or none that the log names, or can't be read.
+            LedgerError: the ledger holds no chunk, or can't be read.
         """
         found = self._of_seed(self._rankings, k) if isinstance(self._rankings, Seeded) else self._of_log(k)
         for rows in found:
-            self.packed += 1
+            self.given_out += 1
             yield rows
-        if not self.packed and self._unknown:
-            raise LedgerError(
-                f"{self._ledger.root} has none of the {len(self._unknown):,} chunks that the log names; is it the "
-                "ledger that they are from? Where documents or settings have changed since, so have the ids"
-            )
+
+    def none_known(self) -> LedgerError:
+        """The error that says that the ledger has nothing of what a log names."""
+        return LedgerError(
+            f"{self._ledger.root} has none of the {len(self._unknown):,} chunks that the log names; is it the ledger "
+            "that they are from? Where documents or settings have changed since, so have the ids"
+        )
 
     def told(self) -> dict[str, object]:
         """Where the lists are from, and what was left out of them."""
         if isinstance(self._rankings, Seeded):
-            return {"from": "seed", "seed": self._rankings.seed, "requests": self.packed}
+            return {"from": "seed", "seed": self._rankings.seed, "requests": self.given_out}
         return {
             "from": "log",
-            "requests": self.packed,
+            "requests": self.given_out,
             "left_out": self._rankings.left_out.lines,
             "first_left_out": self._rankings.left_out.first,
             "unknown_ids": len(self._unknown),
@@ -72,14 +74,16 @@ class Requests:
             "unknown_requests": self._unknown_requests,
         }
 
-    def offered(self, hits: Sequence[Row | None], k: int | None) -> list[Row]:
-        """What the packer is offered of one list.
+    def offered(self, hits: Sequence[Row | None], k: int | None) -> list[Row] | None:
+        """What the packer is offered of one list; None where the ledger has nothing of it, so that it is no request.
 
         Args:
             hits: as they were given out.
             k: most of them; None is all.
         """
         found = [row for row in hits[:k] if row is not None]
+        if hits and not found:
+            return None
         # Two chunks may have one parent, which is found once.
         return list({row["chunk_id"]: row for row in found}.values()) if self._parents else found
 
@@ -98,10 +102,8 @@ class Requests:
                 unknown = [chunk_id for chunk_id in each if chunk_id not in rows]
                 self._unknown.update(unknown)
                 self._unknown_hits += len(unknown)
-                if each and len(unknown) == len(each):
-                    self._unknown_requests += 1
-                else:
-                    yield [rows.get(chunk_id) for chunk_id in each]
+                self._unknown_requests += bool(each) and len(unknown) == len(each)
+                yield [rows.get(chunk_id) for chunk_id in each]
 
 
 def _groups(lists: Iterable[list[Key]], most: int) -> Iterator[tuple[list[list[Key]], set[Key]]]:

@@ -57,10 +57,12 @@ def simulate(
     tallies = [Tally(packing, thresholds or Thresholds()) for packing in asked]
     for hits in requests.hits(_most([packing.k for packing in asked])):
         for tally in tallies:
-            offered = requests.offered(hits, tally.packing.k)
-            tally.add(tally.packing.log_of(offered, requests.encoding, requests.template))
+            if (offered := requests.offered(hits, tally.packing.k)) is not None:
+                tally.add(tally.packing.log_of(offered, requests.encoding, requests.template))
         if progress:
-            progress(requests.packed)
+            progress(requests.given_out)
+    if not all(tally.used for tally in tallies):
+        raise requests.none_known()
     described = _described(opened, tallies)
     return Simulated(
         ledger=opened.root,
