@@ -25,6 +25,7 @@ from chunkledger.cli import (
     simulating,
     starting,
     verifying,
+    whatif,
 )
 from chunkledger.cli.exits import guarded
 from chunkledger.cli.output import error, use_log_format
@@ -46,6 +47,7 @@ for name, command in (
     ("export", exporting.export_command),
     ("slot", packing.slot_command),
     ("pack", packing.pack_command),
+    ("whatif", whatif.whatif_command),
     ("simulate", simulating.simulate_command),
     ("diagnose", diagnosing.diagnose_command),
     ("curve", diagnosing.curve_command),
