@@ -10,8 +10,8 @@ from chunkledger.errors import SettingsError
 MOST_VALUES = 100
 """Of a range; more are a slip of the keyboard."""
 
-_RANGE = re.compile(r"(\d[\d_]*)\.\.(\d[\d_]*):(\d[\d_]*)")
-_NUMBER = re.compile(r"\d[\d_]*")
+_RANGE = re.compile(r"([0-9]+)\.\.([0-9]+):([0-9]+)")
+_NUMBER = re.compile(r"[0-9]+(?:_[0-9]+)*")
 
 
 def whole_numbers(given: str, what: str) -> tuple[int, ...]:
@@ -27,7 +27,7 @@ def whole_numbers(given: str, what: str) -> tuple[int, ...]:
     >>> whole_numbers("256..512:128", "--sweep max_tokens"), whole_numbers("8000,6_000", "--slot-tokens")
     ((256, 384, 512), (8000, 6000))
     """
-    ranged = _RANGE.fullmatch(given.strip())
+    ranged = _RANGE.fullmatch(given.replace("_", "").strip())
     parts = [part.strip() for part in given.split(",")]
     if ranged:
         first, last, step = map(int, ranged.groups())

@@ -18,7 +18,7 @@ Number = float | int | None
 
 _SHARES = ("p5", "p50", "p95", "max")
 _CSV_NAMES = {
-    "": "case", "what if": "what_if", "p50": "rendered_tokens_p50", "p95": "rendered_tokens_p95",
+    "what if": "what_if", "p50": "rendered_tokens_p50", "p95": "rendered_tokens_p95",
     "max": "rendered_tokens_max", "to embed": "embed_tokens_needed",
 }  # fmt: skip
 """Columns whose names say too little where nothing stands beside them."""
@@ -165,7 +165,9 @@ def _fill_rows(before: Fill | None, after: Fill | None, slot: int) -> list[_Row]
 def _sweep_cells(found: WhatIf, form: Callable[[Number, str], str]) -> list[list[str]]:
     """The table of a sweep: a header, the ledger as it is, and a line for each case."""
     swept = list(found.cases[0].values)
-    cells = [[*swept, "", "chunks", "tokens", "p50", "p95", "max", *FLAGS, "stay", "go", "come", "to embed", "fill"]]
+    cells = [
+        [*swept, "case", "chunks", "tokens", "p50", "p95", "max", *FLAGS, "stay", "go", "come", "to embed", "fill"]
+    ]
     own = [form(_number(found.settings.get(name)), ",") for name in swept]
     cells.append([*own, "now", *_figures(found.before, form), *[""] * 4, form(_mean(found.fill), ".1%")])
     for case in found.cases:

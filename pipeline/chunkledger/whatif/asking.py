@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Any
@@ -20,6 +20,7 @@ from chunkledger.settings import Settings
 from chunkledger.simulation.packing import Packing
 from chunkledger.simulation.rankings import DEFAULT_K, Seeded
 from chunkledger.simulation.simulating import simulate
+from chunkledger.store.files import unwritable
 from chunkledger.store.ledger import Ledger, open_ledger
 from chunkledger.whatif.base import is_foreign, selection_of, settings_of, sources_of
 from chunkledger.whatif.difference import difference
@@ -120,6 +121,17 @@ def _no_progress(step: Step) -> None:
     """Nobody is told."""
 
 
+@contextmanager
+def _scratch_folder() -> Iterator[str]:
+    """A folder that is gone afterwards, whatever ends it but a kill."""
+    try:
+        made = tempfile.TemporaryDirectory(prefix="chunkledger-whatif-")
+    except OSError as error:
+        raise unwritable("the temporary folder", error) from error
+    with made as folder:
+        yield folder
+
+
 def _own_sources(ledger: Ledger) -> list[str]:
     if is_foreign(ledger):
         raise SettingsError(
@@ -181,7 +193,7 @@ class _Asked:
             # On these no cut and no count depends, only flags.
             groups.setdefault(replace(settings, slot_tokens=1, slot_chunks=1), []).append(place)
         found: dict[int, Case] = {}
-        with tempfile.TemporaryDirectory(prefix="chunkledger-whatif-") as folder:
+        with _scratch_folder() as folder:
             for number, places in enumerate(groups.values(), 1):
                 own = [cases[place] for place in places]
                 scratch = os.path.join(folder, str(number))
