@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 from rich.measure import Measurement
 from rich.table import Table
 
-from chunkledger.cli.output import cell, console, table
+from chunkledger.cli.output import cell, console, shown, table
 from chunkledger.whatif.figures import FLAGS, SIZES
 from chunkledger.whatif.outcome import Case, Figures, Fill, FlagCount, WhatIf
 
@@ -91,7 +91,7 @@ def _origin(found: WhatIf) -> str:
 
 
 def _said(value: object) -> str:
-    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
+    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else shown(str(value))
 
 
 def _notes(found: WhatIf) -> list[str]:
