@@ -86,7 +86,8 @@ def _check_figures(figures: Figures, ledger: Path) -> None:
     assert figures == figures_of(open_ledger(ledger))
     assert (figures.documents, figures.chunks, figures.flagged) == (said.documents, said.chunks, said.flagged)
     assert (figures.tokens, figures.rendered_tokens) == (said.tokens, said.rendered_tokens)
-    assert figures.percentiles == said.percentiles
+    for size, percentiles in figures.percentiles.items():
+        assert percentiles == {name: said.percentiles[size][name] for name in percentiles}
     assert {(each.flag, each.cause, each.chunks, each.documents) for each in figures.causes} == {
         (each.flag, each.cause, each.chunks, each.documents) for each in said.flags
     }
