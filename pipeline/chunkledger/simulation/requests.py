@@ -10,8 +10,8 @@ from chunkledger.simulation.rankings import DEFAULT_K, Logged, Seeded
 from chunkledger.simulation.rows import Row, rows_at, rows_of
 from chunkledger.store.ledger import Ledger
 
-MOST_CHUNKS = 40_000
-"""Records that are held at once; a thousand lists of forty hits name no more."""
+MOST_CHUNKS = 20_000
+"""Records that are held at once, some 100 MB; each such group takes one pass over the ledger."""
 
 Key = TypeVar("Key", int, str)
 
@@ -91,19 +91,26 @@ class Requests:
         if not self.chunks:
             raise LedgerError(f"{self._ledger.root} holds no chunk, so there is nothing to pack")
         for group, keys in _groups(rankings.lists(self.chunks, k or DEFAULT_K), MOST_CHUNKS):
-            rows = rows_at(self._ledger, keys, self.encoding, parents=self._parents)
-            yield from ([rows.get(place) for place in each] for each in group)
+            yield from self._at_places(group, keys)
+
+    # A function of its own, so that the records of one group are gone before those of the next are read.
+    def _at_places(self, group: list[list[int]], keys: set[int]) -> Iterator[list[Row | None]]:
+        rows = rows_at(self._ledger, keys, self.encoding, parents=self._parents)
+        yield from ([rows.get(place) for place in each] for each in group)
 
     def _of_log(self, k: int | None) -> Iterator[list[Row | None]]:
         assert isinstance(self._rankings, Logged)  # noqa: S101 (there is no third kind)
         for group, keys in _groups(self._rankings.lists(k), MOST_CHUNKS):
-            rows = rows_of(self._ledger, keys, self.encoding, parents=self._parents)
-            for each in group:
-                unknown = [chunk_id for chunk_id in each if chunk_id not in rows]
-                self._unknown.update(unknown)
-                self._unknown_hits += len(unknown)
-                self._unknown_requests += bool(each) and len(unknown) == len(each)
-                yield [rows.get(chunk_id) for chunk_id in each]
+            yield from self._of_ids(group, keys)
+
+    def _of_ids(self, group: list[list[str]], keys: set[str]) -> Iterator[list[Row | None]]:
+        rows = rows_of(self._ledger, keys, self.encoding, parents=self._parents)
+        for each in group:
+            unknown = [chunk_id for chunk_id in each if chunk_id not in rows]
+            self._unknown.update(unknown)
+            self._unknown_hits += len(unknown)
+            self._unknown_requests += bool(each) and len(unknown) == len(each)
+            yield [rows.get(chunk_id) for chunk_id in each]
 
 
 def _groups(lists: Iterable[list[Key]], most: int) -> Iterator[tuple[list[list[Key]], set[Key]]]:
