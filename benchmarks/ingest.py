@@ -22,7 +22,8 @@ from chunkledger.documents.reading import documents_of
 from chunkledger.documents.sources import MAX_DOCUMENT_BYTES, Selection, source_of
 from chunkledger.engines.collector import paused_collector
 from chunkledger.model import Document
-from chunkledger.records.chunk_batch import Tokenized, record_batch
+from chunkledger.records.chunk_batch import record_batch
+from chunkledger.records.columns import Tokenized
 from chunkledger.records.metadata import metadata_of
 from chunkledger.settings import Settings
 from chunkledger.splitting.split import split

@@ -19,7 +19,8 @@ from chunkledger.counting.reference import LONGEST_RUN, reference_counts, refere
 from chunkledger.counting.vocabulary import VOCABULARIES, reference_encoding
 from chunkledger.documents.batch import joined
 from chunkledger.model import IntArray
-from chunkledger.records.chunk_batch import Tokenized, chunk_batch, record_batch
+from chunkledger.records.chunk_batch import chunk_batch, record_batch
+from chunkledger.records.columns import Tokenized
 from chunkledger.records.metadata import metadata_of
 from chunkledger.records.recount import count_mismatches
 from chunkledger.settings import Settings

@@ -26,6 +26,7 @@ OTHER = {
     "format": "plain",
     "language": "de",
     "source_encoding": "cp1252",
+    "chunks": True,
     "id_column": "key",
     "text_column": "body",
 }
@@ -49,6 +50,7 @@ def test_the_defaults_are_those_of_the_contract() -> None:
         "format": "auto",
         "language": None,
         "source_encoding": None,
+        "chunks": False,
         "id_column": "id",
         "text_column": "text",
     }
@@ -79,6 +81,7 @@ def test_the_defaults_are_those_of_the_contract() -> None:
         ("source_encoding", "undefined", "source_encoding 'undefined' is no encoding of text that Python knows"),
         ("source_encoding", "nope", "source_encoding 'nope' is no encoding of text that Python knows"),
         ("source_encoding", 7, "source_encoding 7 is no encoding of text that Python knows"),
+        ("chunks", 1, "chunks must be true or false, not 1"),
         ("id_column", "", "id_column must be the name of a column, not ''"),
         ("text_column", 1, "text_column must be the name of a column, not 1"),
         ("text_column", "id", "text_column is 'id', as id_column is; they must be two columns"),

@@ -18,7 +18,7 @@ from chunkledger.documents.sources import Selection, Source, source_of
 from chunkledger.engines.local import Pool, hashes_of, pool, self_test
 from chunkledger.engines.trusted import Trusted
 from chunkledger.engines.workers import WorkerError
-from chunkledger.errors import LedgerError, SourceError
+from chunkledger.errors import LedgerError, SettingsError, SourceError
 from chunkledger.planning.guard import MAX_DELETE, check_share
 from chunkledger.remote.failures import scrubbed
 from chunkledger.remote.opened import absolute, is_same, normal, untested
@@ -153,6 +153,8 @@ def _work(
     root = normal(out)
     made = settings or Settings()
     wanted = replace(selection or Selection(), format=made.format)
+    if wanted.documents:
+        wanted = replace(wanted, documents=_documents(wanted.documents, made))
     # A string is a sequence of strings too, and would be read letter by letter.
     several = [sources] if isinstance(sources, str | os.PathLike) else sources
     chosen = [source_of(os.fspath(source)) for source in several]
@@ -162,6 +164,19 @@ def _work(
         if is_same(source.path, root):
             raise SourceError(f"the ledger can't be the source itself ({source.path}); give another folder to write to")
     return _Work(root, chosen, made, wanted, jobs, rehash, progress or _no_progress, notify or _nobody)
+
+
+def _documents(folder: str, settings: Settings) -> str:
+    """Where the documents are that chunks were cut from, wherever the next command is called."""
+    if not settings.chunks:
+        raise SettingsError(
+            f"documents is {folder!r}, which chunks are compared with that another splitter has cut; it goes with "
+            "chunks (--chunks)"
+        )
+    source = source_of(folder)
+    if source.name or source.pattern:
+        raise SourceError(f"the documents that chunks were cut from must be one folder or URL, not {folder!r}")
+    return source.path
 
 
 def with_further_encodings_of(ledger: Ledger | None, settings: Settings) -> Settings:

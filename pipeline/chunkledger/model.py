@@ -18,6 +18,29 @@ Status = Literal["ok", "skipped", "failed"]
 
 
 @dataclass(frozen=True, slots=True)
+class GivenChunk:
+    """A chunk that another splitter has cut.
+
+    Attributes:
+        text: as it was given; what can't be stored is U+FFFD.
+        char_start, char_end: half-open span of the document, in code points; None where it is not known.
+        line_start, line_end: 1-based lines of the document; None where they are not known.
+        gap_after: the blank space up to the next chunk's text, where that is known to be all there is.
+        overlap_chars: how much of the start of `text` repeats the end of the chunk before.
+        metadata: what its row says besides; JSON values.
+    """
+
+    text: str
+    char_start: int | None = None
+    char_end: int | None = None
+    line_start: int | None = None
+    line_end: int | None = None
+    gap_after: str = ""
+    overlap_chars: int = 0
+    metadata: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class Document:
     """One document, read and decoded.
 
@@ -27,6 +50,7 @@ class Document:
         sha256: of the raw bytes, hexadecimal.
         format: how the text is read.
         metadata: what the source says about the document (front matter is added later); JSON values.
+        chunks: those that another splitter has cut it into, in order; `text` then is empty.
     """
 
     doc_id: str
@@ -34,6 +58,7 @@ class Document:
     sha256: str
     format: Format
     metadata: Mapping[str, object] = field(default_factory=dict)
+    chunks: tuple[GivenChunk, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

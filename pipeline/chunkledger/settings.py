@@ -48,7 +48,9 @@ class Settings:
             words of each paragraph.
         source_encoding: what documents are in that are neither UTF-8 nor UTF-16 with its mark, by Python's name of the
             encoding; None makes each of them a Finding.
-        id_column: column of a table that holds document ids.
+        chunks: whether the rows of tables are chunks that another splitter has cut, instead of documents; they are
+            taken over as they are.
+        id_column: column of a table that holds document ids; None is `doc_id` where rows are chunks, `id` else.
         text_column: column of a table that holds texts; every further column becomes metadata.
 
     Raises:
@@ -73,7 +75,8 @@ class Settings:
     format: str = "auto"
     language: str | None = None
     source_encoding: str | None = None
-    id_column: str = "id"
+    chunks: bool = False
+    id_column: str = None  # type: ignore[assignment]  # the default depends on what rows are
     text_column: str = "text"
 
     def __post_init__(self) -> None:
@@ -107,12 +110,26 @@ class Settings:
             )
         if self.source_encoding is not None:
             _check_text_encoding(self.source_encoding)
+        _check_flag("chunks", self.chunks)
+        _check_flag("heading_context", self.heading_context)
+        if self.chunks:
+            self._check_chunks()
+        given: object = self.id_column
+        if given is None:
+            object.__setattr__(self, "id_column", "doc_id" if self.chunks else "id")
         _check_column("id_column", self.id_column)
         _check_column("text_column", self.text_column)
         if self.id_column == self.text_column:
             raise SettingsError(f"text_column is {self.text_column!r}, as id_column is; they must be two columns")
-        if not isinstance(self.heading_context, bool):
-            raise SettingsError(f"heading_context must be true or false, not {self.heading_context!r}")
+
+    def _check_chunks(self) -> None:
+        """Refuse what could not be done with chunks that are already cut, and would be passed over in silence."""
+        for name in ("overlap_tokens", "parent_tokens", "split_headings"):
+            if getattr(self, name):
+                raise SettingsError(
+                    f"{name} is {getattr(self, name)}, and chunks that another splitter has cut are taken over as they "
+                    "are; it must be 0"
+                )
 
     def _check_further_encodings(self) -> None:
         further: object = self.further_encodings
@@ -152,6 +169,11 @@ class Settings:
         effective = self.as_dict() | {"target_tokens": self.target}
         del effective["further_encodings"]
         return hashlib.sha256(json.dumps(effective, sort_keys=True).encode()).hexdigest()
+
+
+def _check_flag(name: str, value: object) -> None:
+    if not isinstance(value, bool):
+        raise SettingsError(f"{name} must be true or false, not {value!r}")
 
 
 def _check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:

@@ -11,12 +11,14 @@ from typing import Any
 
 from chunkledger.counting.counter import Engine
 from chunkledger.counting.vocabulary import VOCABULARIES
+from chunkledger.documents.hashes import hashes
 from chunkledger.documents.listing import listed
+from chunkledger.documents.originals import as_chunks
 from chunkledger.documents.reading import Read, documents_of
 from chunkledger.documents.sources import Entry, Selection, Source
 from chunkledger.documents.tables import rows_in, with_rows
 from chunkledger.errors import SourceError
-from chunkledger.model import Document
+from chunkledger.model import Document, GivenChunk
 from chunkledger.planning.anew import made_with
 from chunkledger.records.chunk_batch import chunk_batch
 from chunkledger.records.flags import Sizes, flags_of
@@ -101,6 +103,7 @@ def _selection(written: Mapping[str, Any]) -> Selection:
         exclude=tuple(written["exclude"]),
         max_document_bytes=written["max_document_bytes"],
         format=written["format"],
+        documents=written.get("documents", ""),
     )
 
 
@@ -116,6 +119,11 @@ def _entries(
     except SourceError as error:
         return _Absent(str(error))
     with_rows(listing, [(table, rows_in(table, settings, selection)) for table in listing.tables])
+    if settings.chunks:
+        try:
+            as_chunks(listing, selection, lambda files: hashes(files, settings, selection.max_document_bytes))
+        except SourceError as error:
+            return _Absent(str(error))
     return {entry.doc_id: entry for entry in listing.entries}
 
 
@@ -184,7 +192,8 @@ class _Checks:
         first = len(found.mismatches)
         found.documents += 1
         chunks, parents = ([row for row in rows if row["role"] == role] for role in ("chunk", "parent"))
-        found.mismatches += parent_mismatches(chunks, parents)
+        if not self.settings.chunks:  # another splitter may have cut chunks in any order, and cuts no parents
+            found.mismatches += parent_mismatches(chunks, parents)
         held = Counter(row["parent_id"] for row in chunks)
         found.mismatches += [
             _mismatch(row, "embed_tokens", row["embed_tokens"], f"at most {self.settings.parent_tokens}")
@@ -194,7 +203,7 @@ class _Checks:
         following: dict[str, Row | None] = {}
         for of_role in (chunks, parents):
             if of_role:
-                found.mismatches += document_mismatches(of_role)
+                found.mismatches += document_mismatches(of_role, given=self.settings.chunks)
                 pairs = zip(of_role, [*of_role[1:], None], strict=True)
                 following |= {row["chunk_id"]: successor for row, successor in pairs}
         for row in rows:
@@ -211,8 +220,11 @@ class _Checks:
             found.not_compared[rows[0]["doc_id"]] = document.why
             return
         found.compared += 1
-        for of_role in (chunks, parents):
-            found.mismatches += _source_mismatches(of_role, document.text) if of_role else ()
+        if self.settings.chunks:
+            found.mismatches += _given_mismatches(chunks, document.chunks)
+        else:
+            for of_role in (chunks, parents):
+                found.mismatches += _source_mismatches(of_role, document.text) if of_role else ()
         if not found.not_remade:
             found.remade += 1
             told = {(known.chunk_index, known.column.partition("[")[0]) for known in found.mismatches[first:]}
@@ -233,7 +245,7 @@ class _Checks:
         }
         if row["role"] != "chunk":
             expected["flags"] = []
-        elif row["embed_tokens"] > settings.max_tokens and not is_grapheme(row["text"]):
+        elif row["embed_tokens"] > settings.max_tokens and not (settings.chunks or is_grapheme(row["text"])):
             expected["embed_tokens"] = f"at most {settings.max_tokens}, or one character alone"
         for encoding in settings.further_encodings:
             expected[f"encoding_sha256_{encoding}"] = VOCABULARIES[encoding].sha256()
@@ -279,6 +291,16 @@ class _Absent:
     """Why a document could not be compared."""
 
     why: str
+
+
+def _given_mismatches(rows: Sequence[Row], chunks: Sequence[GivenChunk]) -> Iterator[Mismatch]:
+    """Texts and places, against the chunks that another splitter has cut, as their source has them."""
+    if len(rows) != len(chunks):
+        yield _mismatch(rows[-1], "chunk_index", f"{len(rows):,} chunks", f"{len(chunks):,}")
+    for row, chunk in zip(rows, chunks, strict=False):
+        for name in ("text", "char_start", "char_end", "line_start", "line_end", "gap_after", "overlap_chars"):
+            if row[name] != getattr(chunk, name):
+                yield _mismatch(row, name, row[name], getattr(chunk, name))
 
 
 def _source_mismatches(rows: Sequence[Row], text: str) -> Iterator[Mismatch]:

@@ -36,6 +36,8 @@ OPTIONS = {
         "--template",
         "--format",
         "--language",
+        "--chunks",
+        "--documents",
         "--jobs",
         "--include",
         "--exclude",

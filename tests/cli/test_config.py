@@ -212,6 +212,7 @@ def test_show_tells_what_defaults_mean(tmp_path: Path, monkeypatch: pytest.Monke
     shown = _shown(tmp_path, monkeypatch)
     values = Settings().as_dict() | {"target_tokens": 486, "jobs": cores()}
     values |= {"max_document_bytes": MAX_DOCUMENT_BYTES, "include": [], "exclude": [], "max_delete": 0.1, "wait": 0}
+    values |= {"documents": None}
     assert {name: value for name, (value, _) in shown.items()} == values
     assert set(shown) == {*Settings().as_dict(), *RUN_OPTIONS}
     assert shown["target_tokens"][1] == "default (95 % of max_tokens)"

@@ -203,6 +203,13 @@ def test_metadata_is_sorted_json_in_any_script() -> None:
     assert row["metadata"] == '{"a": "\ufffd", "path": 1.5, "z": "漢"}'
 
 
+def test_a_mark_at_the_end_of_a_document_is_defused() -> None:
+    """A closing that ends a document without a newline is one, whatever the next document begins with."""
+    documents = [document("Text\n\n* * *"), document("more", "b.md")]
+    rows = chunk_batch(documents, Settings(template="markdown/1")).to_pylist()
+    assert list(count_mismatches(rows, {})) == []
+
+
 def test_a_mark_that_a_cut_makes_is_defused() -> None:
     """Where a cut within a line leaves what a template takes for its own mark, the counts are of the defused text."""
     settings = Settings(encoding="cl100k_base", template="markdown/1", max_tokens=6, min_tokens=0)

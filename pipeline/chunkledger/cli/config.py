@@ -22,6 +22,7 @@ RUN_OPTIONS = {
     "max_document_bytes": "int",
     "include": "list",
     "exclude": "list",
+    "documents": "str",
     "max_delete": "share",
     "wait": "int",
 }

@@ -21,6 +21,7 @@ _MEANT = {
     "jobs": "the cores that there are",
     "include": "all documents",
     "exclude": "no document",
+    "documents": "offsets of chunks are not checked",
 }
 """What a default stands for that is no value, or another one on every machine."""
 _WIDEST_VALUE = 30
@@ -68,6 +69,7 @@ def effective(found: Configuration) -> list[Shown]:
         "max_document_bytes": MAX_DOCUMENT_BYTES,
         "include": [],
         "exclude": [],
+        "documents": None,
         "max_delete": MAX_DELETE,
         "wait": 0,
     }

@@ -70,7 +70,17 @@ def ingest_command(
     source_encoding: Annotated[
         str | None, typer.Option(help="Encoding of texts that are neither UTF-8 nor marked UTF-16. [none: they fail]")
     ] = None,
-    id_column: Annotated[str | None, typer.Option(help="Column of a table that holds document ids. [id]")] = None,
+    chunks: Annotated[
+        bool | None,
+        typer.Option("--chunks", help="Rows of tables are chunks that another splitter has cut, taken as they are."),
+    ] = None,
+    documents: Annotated[
+        str | None,
+        typer.Option(metavar="DIR", help="Documents that the chunks were cut from; checks offsets, and gives lines."),
+    ] = None,
+    id_column: Annotated[
+        str | None, typer.Option(help="Column of a table that holds document ids. [id; with --chunks doc_id]")
+    ] = None,
     text_column: Annotated[
         str | None, typer.Option(help="Column of a table that holds texts; the others become metadata. [text]")
     ] = None,
@@ -123,12 +133,14 @@ def ingest_command(
         "format": format,
         "language": language,
         "source_encoding": source_encoding,
+        "chunks": chunks,
         "id_column": id_column,
         "text_column": text_column,
         "jobs": jobs,
         "include": tuple(include) if include else None,
         "exclude": tuple(exclude) if exclude else None,
         "max_document_bytes": max_document_bytes,
+        "documents": documents,
         "max_delete": None if max_delete is None else share(max_delete, "--max-delete"),
         "wait": wait,
     }

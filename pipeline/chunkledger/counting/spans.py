@@ -82,7 +82,7 @@ def span_tokens(
         ends: where their tokens end, in the same encoding as `counter`.
         counter: counts the strings that differences can't.
         start: bytes; where a span is not `unsafe`, the start of a line.
-        end: bytes, blanks trimmed, so no span is empty.
+        end: bytes, behind the start.
         unsafe: spans that are counted whole; see `unsafe_places`.
     """
     spans = zip(start.tolist(), end.tolist(), unsafe.tolist(), strict=True)
@@ -104,6 +104,8 @@ def span_tokens(
 def _last_safe_place(batch: Batch, start: int, end: int) -> int:
     """The last place in the span before which tokens can be counted by difference; `start` if there is no other."""
     data = batch.data
+    while end > start and data[end - 1] in _BLANKS:  # only chunks of other splitters end in blanks
+        end -= 1
     place = data.rfind(b" ", start + 1, end)
     while place > start:
         if _is_text(batch, data[place - 1]) and _is_text(batch, data[place + 1]):

@@ -34,8 +34,23 @@ class Entries(Sequence[Entry]):
     """
 
     __slots__ = (
-        "_beside", "_codes", "_formats", "_hashes", "_heads", "_ids", "_inodes", "_mtimes", "_offsets", "_places",
-        "_rows", "_sizes", "_stamps", "_table_of", "_tables",
+        "_beside",
+        "_codes",
+        "_formats",
+        "_further",
+        "_hashes",
+        "_heads",
+        "_ids",
+        "_inodes",
+        "_mtimes",
+        "_offsets",
+        "_originals",
+        "_places",
+        "_rows",
+        "_sizes",
+        "_stamps",
+        "_table_of",
+        "_tables",
     )  # fmt: skip
 
     def __init__(self, entries: Iterable[Entry] = ()) -> None:
@@ -54,6 +69,8 @@ class Entries(Sequence[Entry]):
         self._table_of, self._rows, self._offsets, self._beside = array("i"), array("q"), array("q"), array("q")
         self._stamps: dict[int, str] = {}
         self._hashes: dict[int, bytes] = {}
+        self._further: dict[int, bytes] = {}
+        self._originals: dict[int, str] = {}
         self.extend(entries)
 
     def extend(self, entries: Iterable[Entry]) -> None:
@@ -63,7 +80,7 @@ class Entries(Sequence[Entry]):
 
     def append(self, entry: Entry) -> None:
         """Add an entry at the end."""
-        doc_id, path, size, mtime_ns, stamp, how, table, row, offset, beside, sha256 = entry
+        doc_id, path, size, mtime_ns, stamp, how, table, row, offset, beside, sha256, further, original = entry
         number = len(self._ids)
         # Rows share the stamp of their table.
         inode = RACY if table or not stamp else _inode(stamp, mtime_ns)
@@ -71,6 +88,10 @@ class Entries(Sequence[Entry]):
             self._stamps[number] = stamp
         if sha256:
             self._hashes[number] = bytes.fromhex(sha256)
+        if further:
+            self._further[number] = further
+        if original:
+            self._originals[number] = original
         self.add_file(self._code(_head(path, doc_id)), doc_id, size, mtime_ns, inode, how)
         if table or row or offset or beside:
             if table and self._tables[-1] != (table, stamp):
@@ -147,6 +168,7 @@ class Entries(Sequence[Entry]):
             doc_id, head if cut == _WHOLE else head + doc_id[cut:], self._sizes[number], mtime_ns, stamp,
             _FORMATS[self._formats[number]], table, self._rows[number],
             self._offsets[number], self._beside[number], self._hashes[number].hex() if number in self._hashes else "",
+            self._further.get(number, b""), self._originals.get(number, ""),
         )  # fmt: skip
 
     def take(self, places: IntArray) -> Entries:
@@ -169,10 +191,10 @@ class Entries(Sequence[Entry]):
         ):
             column = getattr(self, name)
             setattr(found, name, array(column.typecode, np.asarray(column)[places].tobytes()))
-        if self._stamps or self._hashes:
+        if self._stamps or self._hashes or self._further or self._originals:
             of = {place: number for number, place in enumerate(chosen)}
-            found._stamps = {of[place]: value for place, value in self._stamps.items() if place in of}
-            found._hashes = {of[place]: value for place, value in self._hashes.items() if place in of}
+            for name in ("_stamps", "_hashes", "_further", "_originals"):
+                setattr(found, name, {of[place]: each for place, each in getattr(self, name).items() if place in of})
         return found
 
     def by_id(self) -> Entries:

@@ -56,6 +56,17 @@ def format_of(doc_id: str, chosen: str = "auto") -> Format:
     return known[chosen] if chosen != "auto" else SUFFIXES.get(suffix_of(doc_id), "plain")
 
 
+def given_format_of(doc_id: str, chosen: str = "auto") -> Format:
+    """How the text of a chunk is read that another splitter has cut: as Markdown where the suffix says nothing.
+
+    Ids of such documents often are no file names, and what stands in prompts mostly is Markdown.
+
+    >>> given_format_of("a-17"), given_format_of("notes.txt")
+    ('markdown', 'plain')
+    """
+    return format_of(doc_id, chosen) if chosen != "auto" or suffix_of(doc_id) in SUFFIXES else "markdown"
+
+
 def unread(doc_id: str, name: str) -> Finding | None:
     """Why a file of this name is not read; None where it is."""
     suffix = suffix_of(name)

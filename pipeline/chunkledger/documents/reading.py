@@ -10,6 +10,8 @@ from typing import IO, NamedTuple
 from chunkledger.documents import jsonl, parquet
 from chunkledger.documents.decoding import UndecodableError, decoded
 from chunkledger.documents.files import contents, opened
+from chunkledger.documents.given import given
+from chunkledger.documents.grouped import hash_of
 from chunkledger.documents.rows import MOST_METADATA_BYTES, Place, Row, RowError, TableError
 from chunkledger.documents.sources import Entry
 from chunkledger.documents.tables import is_parquet, unforeseen
@@ -76,8 +78,13 @@ def _rows(path: str, entries: Sequence[Entry], settings: Settings, longest: int)
     trouble = _CHANGED
     try:
         with opened(path) as file:
-            for place, row in _rows_at(file, path, entries, settings, longest):
-                yield _row(left.pop(place.offset), row)
+            if settings.chunks:
+                for entry, rows in _together(file, path, entries, settings, longest):
+                    yield _given(left.pop(entry.offset), rows, settings, longest)
+            else:
+                places = [Place(entry.row, entry.offset) for entry in entries]
+                for place, row in _rows_at(file, path, places, settings, longest):
+                    yield _row(left.pop(place.offset), row)
     except TableError as error:
         trouble = str(error)
     except OSError as error:
@@ -89,18 +96,71 @@ def _rows(path: str, entries: Sequence[Entry], settings: Settings, longest: int)
 
 
 def _rows_at(
-    file: IO[bytes], path: str, entries: Sequence[Entry], settings: Settings, longest: int
+    file: IO[bytes], path: str, places: Sequence[Place], settings: Settings, longest: int
 ) -> Iterator[tuple[Place, Row | RowError]]:
-    places = [Place(entry.row, entry.offset) for entry in entries]
     if is_parquet(path):
         return parquet.rows_at(file, places, settings)
     return jsonl.rows_at(file, places, settings, longest)
 
 
+def _together(
+    file: IO[bytes], path: str, entries: Sequence[Entry], settings: Settings, longest: int
+) -> Iterator[tuple[Entry, list[Row | RowError]]]:
+    """Each document with its rows, as soon as the last of them is read; the table is read in its own order."""
+    owners = {offset: entry for entry in entries for offset in entry.offsets}
+    places = [Place(0, offset) for offset in sorted(owners)]
+    waiting: dict[int, list[Row | RowError]] = {}
+    for place, row in _rows_at(file, path, places, settings, longest):
+        entry = owners[place.offset]
+        rows = waiting.setdefault(entry.offset, [])
+        rows.append(row)
+        if len(rows) == len(entry.offsets):
+            yield entry, waiting.pop(entry.offset)
+
+
+def _given(entry: Entry, rows: Sequence[Row | RowError], settings: Settings, longest: int) -> Read:
+    """A document of chunks that another splitter has cut."""
+    sound = [row for row in rows if isinstance(row, Row) and _is_of(entry, row)]
+    if len(sound) < len(rows):
+        return _failed(entry, next((str(row) for row in rows if isinstance(row, RowError)), _CHANGED))
+    original, sha256, notes = _original(entry, settings, longest)
+    found = given([(number, row) for number, row in enumerate(sound, 1)], original)
+    notes += found.notes
+    if replaced := sum(row.replaced for row in sound):
+        notes.append(_replaced(replaced))
+    if any(row.dropped for row in sound):
+        notes.append(f"metadata is left out: that of a chunk takes over {MOST_METADATA_BYTES:,} bytes")
+    sha256 = hash_of([row.sha256 for row in sound], sha256)
+    if not found.chunks:
+        return Read(entry, None, empty_finding(entry), sha256)
+    read = Read(entry, Document(entry.doc_id, "", sha256, entry.format, {}, found.chunks), None, sha256)
+    return read.noting("; ".join(notes)) if notes else read
+
+
+def _original(entry: Entry, settings: Settings, longest: int) -> tuple[str | None, str, list[str]]:
+    """Text and hash of the file that chunks were cut from, and what is to be told where there is none."""
+    if not entry.original:
+        return None, "", []
+    [raw] = contents([(entry.original, 0)], longest)
+    if isinstance(raw, OSError):
+        return None, "", [f"its document can't be read ({raw.strerror}), so that offsets are not checked"]
+    sha256 = hashlib.sha256(raw).hexdigest()
+    if len(raw) > longest:
+        return None, sha256, [f"its document has over {longest:,} bytes, so that offsets are not checked"]
+    try:
+        return decoded(raw, settings.source_encoding)[0], sha256, []
+    except UndecodableError as error:
+        return None, sha256, [f"offsets are not checked, as its document can't be read: {error}"]
+
+
+def _is_of(entry: Entry, row: Row) -> bool:
+    return entry.doc_id == row.row_id or entry.doc_id.endswith(f"/{row.row_id}")
+
+
 def _row(entry: Entry, row: Row | RowError) -> Read:
     if isinstance(row, RowError):
         return _failed(entry, str(row))
-    if entry.doc_id != row.row_id and not entry.doc_id.endswith(f"/{row.row_id}"):
+    if not _is_of(entry, row):
         return _failed(entry, _CHANGED)
     found = _read(entry, Document(entry.doc_id, row.text, row.sha256, entry.format, row.metadata), row.replaced)
     if row.dropped and found.document:
@@ -113,9 +173,12 @@ def _read(entry: Entry, document: Document, replaced: int) -> Read:
         return Read(entry, None, empty_finding(entry), document.sha256)
     finding = None
     if replaced:
-        told = f"{replaced:,} NUL or surrogate characters replaced by U+FFFD"
-        finding = Finding(entry.doc_id, "ok", told, entry.row, entry.table)
+        finding = Finding(entry.doc_id, "ok", _replaced(replaced), entry.row, entry.table)
     return Read(entry, document, finding, document.sha256)
+
+
+def _replaced(count: int) -> str:
+    return f"{count:,} NUL or surrogate characters replaced by U+FFFD"
 
 
 def _failed(entry: Entry, reason: str, sha256: str = "") -> Read:

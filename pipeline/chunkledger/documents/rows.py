@@ -21,6 +21,11 @@ _LONGEST_ID = 1000
 _MOST_KEYS = 12
 
 
+SPAN_COLUMNS = ("char_start", "char_end")
+"""Columns that say where a chunk is in its document; they are no metadata, and may be missing."""
+Span = tuple[int | None, int | None]
+
+
 class _TooLarge:
     """Stands for a value that alone is over `MOST_METADATA_BYTES`, and was not made."""
 
@@ -79,7 +84,8 @@ class Row:
         metadata: the further columns, as JSON values.
         replaced: how many characters of the text became U+FFFD.
         dropped: whether the metadata was left out because it is too large.
-        sha256: of the text and the metadata that is there, hexadecimal.
+        sha256: of the text, the metadata that is there and the span, hexadecimal.
+        span: of a chunk, where it says that it is in its document; None for what it does not say.
     """
 
     row_id: str
@@ -88,6 +94,7 @@ class Row:
     replaced: int
     dropped: bool
     sha256: str
+    span: Span = (None, None)
 
 
 def row_of(values: Mapping[str, object], settings: Settings) -> Row:
@@ -106,12 +113,32 @@ def row_of(values: Mapping[str, object], settings: Settings) -> Row:
     text = values[settings.text_column]
     if not isinstance(text, str):
         raise RowError(f"{settings.text_column!r} is {_kind(text)}, not text", row_id)
-    further, written = _metadata(values, (settings.id_column, settings.text_column), row_id)
+    named = (settings.id_column, settings.text_column)
+    further, written = _metadata(values, (*named, *SPAN_COLUMNS) if settings.chunks else named, row_id)
     digest = hashlib.sha256(text.encode("utf-8", "surrogatepass"))
     if further or written is None:
         digest.update(b"\0" + (written or b""))
-    whole, replaced = repaired(text.removeprefix("\ufeff"))
-    return Row(row_id, whole, further, replaced, written is None, digest.hexdigest())
+    # A chunk is taken byte for byte.
+    whole, replaced = repaired(text if settings.chunks else text.removeprefix("\ufeff"))
+    span = _span(values, row_id) if settings.chunks else (None, None)
+    if span != (None, None):
+        digest.update(f"\0{span}".encode())
+    return Row(row_id, whole, further, replaced, written is None, digest.hexdigest(), span)
+
+
+def _span(values: Mapping[str, object], row_id: str) -> Span:
+    start, end = (_offset(values, name, row_id) for name in SPAN_COLUMNS)
+    return start, end
+
+
+def _offset(values: Mapping[str, object], name: str, row_id: str) -> int | None:
+    value = values.get(name)
+    if isinstance(value, float):
+        # A column of whole numbers in which some are missing becomes one of floats on its way through pandas.
+        value = None if math.isnan(value) else int(value) if value.is_integer() else value
+    if value is not None and (isinstance(value, bool) or not isinstance(value, int)):
+        raise RowError(f"{name!r} is {_kind(value)}, not a whole number", row_id)
+    return value
 
 
 def _metadata(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from array import array
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -61,6 +62,9 @@ class Entry(NamedTuple):
         offset: where the row is: byte of its line in the file, or its index where rows have no bytes of their own.
         beside: bytes that the row's metadata takes, about.
         sha256: of the row, where finding it has told; "" where only reading it does.
+        further: of a document that is many rows, each a chunk, the offsets of all of them but the first, as 64-bit
+            integers.
+        original: path of the file that the chunks were cut from; "" where there is none to compare them with.
     """
 
     doc_id: str
@@ -74,6 +78,13 @@ class Entry(NamedTuple):
     offset: int = 0
     beside: int = 0
     sha256: str = ""
+    further: bytes = b""
+    original: str = ""
+
+    @property
+    def offsets(self) -> list[int]:
+        """Where its rows are, in order."""
+        return [self.offset, *array("q", self.further)]
 
     @property
     def weight(self) -> int:
@@ -121,6 +132,8 @@ class Selection:
         exclude: globs on the document id; none may match.
         max_document_bytes: a larger document is a Finding.
         format: `auto` goes by suffix; a format reads every known suffix as that.
+        documents: folder or URL of the documents that chunks of tables were cut from, which their offsets are checked
+            against; "" checks none.
 
     Raises:
         SettingsError: a limit that can't be.
@@ -130,6 +143,7 @@ class Selection:
     exclude: tuple[str, ...] = ()
     max_document_bytes: int = MAX_DOCUMENT_BYTES
     format: str = "auto"
+    documents: str = ""
 
     def __post_init__(self) -> None:
         if not 1 <= self.max_document_bytes <= MOST_DOCUMENT_BYTES:

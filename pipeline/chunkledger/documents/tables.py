@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from chunkledger.documents import jsonl, parquet
 from chunkledger.documents.entries import Entries, Listing
 from chunkledger.documents.files import opened
 from chunkledger.documents.formats import format_of, suffix_of
+from chunkledger.documents.grouped import documents_in
 from chunkledger.documents.rows import MOST_METADATA_BYTES, Place, RowError, TableError
 from chunkledger.documents.sources import Entry, Selection, TableFile, one_line
 from chunkledger.model import Finding
 from chunkledger.settings import Settings
 
+_Found = tuple[Place, str | RowError, int, str]
+"""Where a row is, its id (or what is wrong with it), the bytes of its text, and its hash as far as it is known."""
 MOST_BAD_ROWS = 10_000
 """Bad rows of one table beyond are counted in one finding."""
 _LONGEST_REASON = 200
@@ -44,11 +47,13 @@ def rows_in(table: TableFile, settings: Settings, selection: Selection) -> Table
     """The documents of a table. All of it is read once, a piece at a time; what is wrong with it is a Finding."""
     found = TableRows()
     try:
-        is_empty = True
-        for place, row_id, size, sha256 in _ids(table, settings, selection):
-            is_empty = False
-            _add(found, table, settings, selection, place, row_id, size, sha256)
-        if is_empty and selection.wants(table.doc_id):
+        rows = _Counted(_ids(table, settings, selection))
+        if settings.chunks:
+            _add_documents(found, documents_in(rows, table, settings, selection), table)
+        else:
+            for place, row_id, size, sha256 in rows:
+                _add(found, table, settings, selection, place, row_id, size, sha256)
+        if not rows.count and selection.wants(table.doc_id):
             found.findings.append(Finding(table.doc_id, "skipped", "empty: it has no rows"))
     except TableError as error:
         found = TableRows(Entries(), [Finding(table.doc_id, "failed", str(error))], unseen=True)
@@ -60,6 +65,30 @@ def rows_in(table: TableFile, settings: Settings, selection: Selection) -> Table
     # Which documents rows are that are only counted is not told, so none of the table's can be said to be gone.
     found.unseen |= _limited(found.findings, table, "are no documents")
     return found
+
+
+class _Counted:
+    """Rows that are counted while they pass."""
+
+    def __init__(self, rows: Iterator[_Found]) -> None:
+        self.rows = rows
+        self.count = 0
+
+    def __iter__(self) -> Iterator[_Found]:
+        for row in self.rows:
+            self.count += 1
+            yield row
+
+
+def _add_documents(found: TableRows, documents: Iterable[Entry | Finding], table: TableFile) -> None:
+    """Take the documents that are many rows each, and what is wrong with others."""
+    for each in documents:
+        if isinstance(each, Entry):
+            found.entries.append(each)
+        else:
+            found.findings.append(each)
+            # Of which document the row is, nobody knows.
+            found.unseen |= each.doc_id == table.doc_id
 
 
 def _limited(findings: list[Finding], table: TableFile, what: str) -> bool:
@@ -104,10 +133,8 @@ def with_rows(listing: Listing, found: list[tuple[TableFile, TableRows]]) -> Non
     listing.findings.sort(key=lambda finding: (finding.doc_id, finding.row, finding.reason))
 
 
-def _ids(
-    table: TableFile, settings: Settings, selection: Selection
-) -> Iterator[tuple[Place, str | RowError, int, str]]:
-    """The place, the id (or what is wrong with it), the bytes of text and the hash of every row."""
+def _ids(table: TableFile, settings: Settings, selection: Selection) -> Iterator[_Found]:
+    """What is there of every row."""
     with opened(table.path) as file:
         if is_parquet(table.path):
             yield from ((*found, "") for found in parquet.sizes(file, settings))

@@ -12,17 +12,18 @@ import pyarrow as pa
 from chunkledger.documents.reading import Read
 from chunkledger.documents.sources import Entry
 from chunkledger.model import Document
-from chunkledger.records.again import text_of
+from chunkledger.records.again import given_of, text_of
 from chunkledger.store.merging import PartRange, in_document_order
 from chunkledger.store.parts import Role, records_of_documents
 
 _TEXT_COLUMNS = [
-    "doc_id", "role", "doc_sha256", "metadata", "char_start", "line_start", "overlap_chars", "text", "gap_after",
+    "doc_id", "role", "doc_sha256", "metadata", "char_start", "char_end", "line_start", "line_end", "overlap_chars",
+    "text", "gap_after",
 ]  # fmt: skip
 Row = dict[str, Any]
 
 
-def kept_texts(entries: Sequence[Entry]) -> Iterator[Read]:
+def kept_texts(entries: Sequence[Entry], *, is_given: bool) -> Iterator[Read]:
     """The documents, as far as their chunks know them, to be split anew.
 
     Where the settings are not the last run's, its records would not go with the others (other limits, another
@@ -30,6 +31,7 @@ def kept_texts(entries: Sequence[Entry]) -> Iterator[Read]:
 
     Args:
         entries: by document id; the path of each is that of the part that holds it.
+        is_given: whether chunks are taken over as they are.
     """
     of = {entry.doc_id: entry for entry in entries}
     rows = (row for table in _records(entries, _TEXT_COLUMNS, "chunk") for row in table.to_pylist())
@@ -38,7 +40,10 @@ def kept_texts(entries: Sequence[Entry]) -> Iterator[Read]:
         first = chunks[0]
         entry = of[doc_id]
         sha256 = first["doc_sha256"]
-        document = Document(doc_id, text_of(chunks), sha256, entry.format, json.loads(first["metadata"]))
+        if is_given:
+            document = Document(doc_id, "", sha256, entry.format, {}, given_of(chunks))
+        else:
+            document = Document(doc_id, text_of(chunks), sha256, entry.format, json.loads(first["metadata"]))
         yield Read(entry, document, None, sha256)
 
 

@@ -153,8 +153,10 @@ def run_unit(unit: Unit, settings: Settings, out: str, engine: Engine = "toktok"
 def _run_unit(unit: Unit, settings: Settings, out: str, engine: Engine) -> PartInfo:
     started = time.process_time()
     gathered = _Gathered(settings, engine)
-    is_kept = unit.work == "remade"
-    texts = kept_texts(unit.entries) if is_kept else documents_of(unit.entries, settings, unit.longest)
+    if unit.work == "remade":
+        texts = kept_texts(unit.entries, is_given=settings.chunks)
+    else:
+        texts = documents_of(unit.entries, settings, unit.longest)
     batches = gathered.record_batches(unit, texts)
     content, rows = part_content(batches, schema_of(settings.further_encodings))
     name = part_name(unit.run, unit.number, content) if rows else ""

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from chunkledger.documents.entries import Entries, Listing
-from chunkledger.documents.formats import format_of
+from chunkledger.documents.formats import format_of, given_format_of
 from chunkledger.documents.sources import Entry, Selection, TableFile
 from chunkledger.documents.tables import TableRows
 from chunkledger.model import BoolArray, Finding, IntArray
@@ -121,9 +121,10 @@ def _is_as_it_was(rows: pa.Table, table: TableFile) -> bool:
 def _rows(rows: pa.Table, table: TableFile, settings: Settings) -> TableRows:
     rows = rows.take(pc.sort_indices(rows, [("row", "ascending")]))
     columns = (rows.column(name).to_pylist() for name in ("doc_id", "size", "row", "sha256"))
+    how = given_format_of if settings.chunks else format_of
     entries = (
         Entry(
-            doc_id, table.path, size, table.mtime_ns, table.stamp, format_of(doc_id, settings.format), table.doc_id,
+            doc_id, table.path, size, table.mtime_ns, table.stamp, how(doc_id, settings.format), table.doc_id,
             row, sha256=sha256,
         )
         for doc_id, size, row, sha256 in zip(*columns, strict=True)

@@ -33,11 +33,13 @@ WORDS = {
     "What is read": {
         "format": f"auto goes by suffix, else every document is read as one of {', '.join(FORMATS[1:])}",
         "source_encoding": "of texts that are neither UTF-8 nor marked UTF-16; they fail where it is not given",
-        "id_column": "column of a table that holds document ids",
+        "chunks": "whether rows of tables are chunks that another splitter has cut, to be taken over as they are",
+        "id_column": "column of a table that holds document ids; doc_id where rows are chunks",
         "text_column": "column of a table that holds texts; the others become metadata",
         "include": "globs on document ids, `*` crosses folders; one must match, all do where none is given",
         "exclude": "globs on document ids; none may match. What is hidden (.git, .venv) is never read",
         "max_document_bytes": "larger documents fail; each is worked on as a whole, in memory",
+        "documents": "folder of the documents that chunks were cut from, to check their offsets against",
     },
     "The run": {
         "jobs": "most worker processes; as many as there are cores where not given",
@@ -53,6 +55,7 @@ _EXAMPLES = {
     "include": ["*.md", "*.rst"],
     "exclude": ["drafts/*"],
     "max_document_bytes": MAX_DOCUMENT_BYTES,
+    "documents": "docs",
     "jobs": 4,
     "max_delete": MAX_DELETE,
     "wait": 0,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
@@ -11,13 +13,14 @@ import pyarrow as pa
 
 from chunkledger.counting.counter import Engine, counter_for
 from chunkledger.documents.batch import joined
-from chunkledger.model import Batch, Document, IntArray, Spans
+from chunkledger.model import Batch, Document, GivenChunk, IntArray, Spans
 from chunkledger.packer.cuts import BOUNDARY_KINDS
 from chunkledger.records.boundaries import Boundaries
-from chunkledger.records.chunk_batch import count_columns
+from chunkledger.records.columns import count_columns
 from chunkledger.records.described import Described
+from chunkledger.records.given import given_columns
 from chunkledger.records.rendering import rendered_counts
-from chunkledger.records.schema import schema_of
+from chunkledger.records.schema import COUNT_COLUMNS, schema_of
 from chunkledger.settings import Settings
 from chunkledger.splitting.measure import Embedded, measured_again
 
@@ -33,6 +36,8 @@ def with_encoding(records: pa.Table, encoding: str, settings: Settings, engine: 
         settings: the records were made with.
         engine: whose tokenizer counts.
     """
+    if settings.chunks:
+        return _with_encoding_of_given(records, encoding, settings, engine)
     rows = records.to_pylist()
     documents = [_document(list(group)) for _, group in groupby(rows, key=lambda row: str(row["doc_id"]))]
     batch = joined(documents)
@@ -72,9 +77,35 @@ def text_of(chunks: Sequence[Row]) -> str:
     Of the blanks before the first chunk only their number is known, and how many lines they make.
     """
     first = chunks[0]
-    lines = first["line_start"] - 1
+    if first["char_start"] is None:
+        # Of chunks that another splitter has cut, without offsets.
+        return "\n".join(str(chunk["text"]) for chunk in chunks)
+    lines = (first["line_start"] or 1) - 1
     leading: str = " " * (first["char_start"] - lines) + "\n" * lines
     return leading + "".join(chunk["text"][chunk["overlap_chars"] :] + chunk["gap_after"] for chunk in chunks)
+
+
+def given_of(chunks: Sequence[Row]) -> tuple[GivenChunk, ...]:
+    """The chunks of a document as another splitter has cut them, from their records in order."""
+    names = ("text", "char_start", "char_end", "line_start", "line_end", "gap_after", "overlap_chars")
+    return tuple(
+        GivenChunk(**{name: row[name] for name in names}, metadata=json.loads(row["metadata"])) for row in chunks
+    )
+
+
+def _with_encoding_of_given(records: pa.Table, encoding: str, settings: Settings, engine: Engine) -> pa.Table:
+    """The records of chunks that another splitter has cut, whose texts need not add up to a document."""
+    rows = records.to_pylist()
+    documents = [
+        Document(doc_id, "", "", "plain", chunks=given_of(list(group)))
+        for doc_id, group in groupby(rows, key=lambda row: str(row["doc_id"]))
+    ]
+    columns = given_columns(documents, replace(settings, further_encodings=(encoding,)), engine)
+    schema = schema_of([encoding])
+    for name in COUNT_COLUMNS:
+        field = schema.field(f"{name}_{encoding}")
+        records = records.append_column(field, columns[field.name].cast(field.type))
+    return records
 
 
 def _described(batch: Batch, rows: Sequence[Row], document: IntArray) -> tuple[Described, Boundaries]:

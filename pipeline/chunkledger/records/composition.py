@@ -76,6 +76,15 @@ def unit_detail(batch: Batch, blocks: Blocks, kind: int, start: int, end: int) -
         number = int(np.searchsorted(lines, end, side="left") - np.searchsorted(lines, start, side="right")) + 1
     else:
         number = len(batch.data[start:end].decode())
+    return counted_units(number, name)
+
+
+def counted_units(number: int, name: str) -> str:
+    """A number with its noun, which is given in the plural.
+
+    >>> counted_units(1, "rows"), counted_units(1200, "rows")
+    ('1 row', '1,200 rows')
+    """
     return f"{number:,} {name if number != 1 else name[:-1]}"
 
 

@@ -83,3 +83,22 @@ def cause_of(flags: Sequence[str], kind: int, *, only_chunk: bool) -> str | None
     if "under_min" in flags:
         return "short_document" if only_chunk else "short_section"
     return None
+
+
+def given_cause_of(
+    flags: Sequence[str], kind: int, *, only_chunk: bool, is_grapheme: bool, is_broken: bool
+) -> str | None:
+    """The same for a chunk that another splitter has cut, and that it could have cut elsewhere.
+
+    Args:
+        flags: of the chunk.
+        kind: as above.
+        only_chunk: as above.
+        is_grapheme: whether it is one character.
+        is_broken: whether no paragraph holds most of it, so that its prose could have been cut between paragraphs:
+            then no structure is to blame.
+    """
+    if "over_max" in flags and not is_grapheme:
+        flags = ["over_share"]
+    cause = cause_of(flags, kind, only_chunk=only_chunk)
+    return "foreign" if cause == "unbroken_prose" and is_broken else cause

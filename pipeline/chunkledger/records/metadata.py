@@ -41,9 +41,12 @@ def metadata_of(batch: Batch, blocks: Blocks) -> Metadata:
             merged[number] = {**read(source), **merged[number]}
         except FrontMatterError as error:
             unused[document.doc_id] = f"its front matter gives no metadata: {error}"
-    return Metadata([_written(each) if each else "{}" for each in merged], unused)
+    return Metadata([written(each) for each in merged], unused)
 
 
-def _written(metadata: Mapping[str, object]) -> str:
+def written(metadata: Mapping[str, object]) -> str:
+    """Metadata as the column has it."""
+    if not metadata:
+        return "{}"
     # By default=str nothing that a caller put there can fail.
     return repaired(json.dumps(dict(metadata), ensure_ascii=False, sort_keys=True, default=str))[0]

@@ -111,11 +111,12 @@ def _joined_string(row: Row, suffix: str, following: Mapping[str, Row | None]) -
     return str(row["text"] + row["gap_after"])
 
 
-def document_mismatches(rows: Sequence[Row]) -> Iterator[Mismatch]:
+def document_mismatches(rows: Sequence[Row], *, given: bool = False) -> Iterator[Mismatch]:
     """What is wrong within one document: ids, numbering, the chain of offsets, boundaries.
 
     Args:
         rows: all records of one role of one document, in order.
+        given: whether another splitter has cut them, which may have left text out.
     """
     ids = chunk_ids(rows[0]["doc_id"], rows[0]["role"], (row["text"] for row in rows))
     for number, (row, chunk_id) in enumerate(zip(rows, ids, strict=True)):
@@ -129,7 +130,8 @@ def document_mismatches(rows: Sequence[Row]) -> Iterator[Mismatch]:
             yield Mismatch(row["doc_id"], number, "gap_after", row["gap_after"], "blank space")
         yield from _boundary_mismatches(row)
     for row, successor in pairwise(rows):
-        if row["char_start"] is not None and row["char_end"] is not None:
+        is_chained = bool(row["gap_after"] or successor["overlap_chars"] or row["joined_tokens"] is not None)
+        if row["char_start"] is not None and row["char_end"] is not None and (is_chained or not given):
             yield from _chain_mismatches(row, successor)
 
 

@@ -29,6 +29,8 @@ from chunkledger.settings import Settings
 from chunkledger.splitting.measure import Measured
 
 _LINE_END = np.isin(np.arange(256), list(b"\r\n"))
+_MAY_BE_BLANK = (np.arange(256) <= ord(" ")) | (np.arange(256) >= 0x80)
+_ENDS_LINE = frozenset("\r\n\v\f\x1c\x1d\x1e\x85\u2028\u2029")
 _LONGEST_MARK = 64
 """Bytes; the marks that need the end of a line are the whole line, and shorter than this."""
 
@@ -89,7 +91,7 @@ def rendered_counts(
     for index in np.flatnonzero(marked).tolist():
         body[index] = int(counter.count([f"{defused(parts.shown.text(index), template)}\n"])[0])
     rendered = around + body
-    whole = marked | _slashed(parts)
+    whole = marked | _slashed(parts) | _behind_blank_line(parts)
     _count_blocks(parts, np.flatnonzero(whole), rendered)
     tokens, boundary_rendered = _boundary_counts(parts, boundaries, around, whole)
     return RenderedCounts(rendered, body, _joined(parts, marked), tokens, boundary_rendered)
@@ -121,7 +123,7 @@ def _behind_open_line(parts: _Parts) -> BoolArray:
 
 
 def _end_within_line(parts: _Parts) -> BoolArray:
-    """Chunks that end within a line, so that what was no mark of the template in the document may be one now."""
+    """Chunks that end within a line, so that what was no mark of the template in the batch may be one now."""
     spans, lines = parts.shown.spans, parts.shown.batch.line_starts
     result = np.zeros(len(spans.start), np.bool_)
     end_line = np.searchsorted(lines, spans.end, side="right")
@@ -138,6 +140,17 @@ def _slashed(parts: _Parts) -> BoolArray:
     slashed: BoolArray = values[spans.start] == ord("/")
     contexts = [row for row, context in enumerate(parts.shown.contexts) if context.startswith("/")]
     return slashed | np.isin(parts.shown.prefix, contexts) if contexts else slashed
+
+
+def _behind_blank_line(parts: _Parts) -> BoolArray:
+    """Chunks whose text begins with a line end, which the header's own may join; only other splitters make them."""
+    spans = parts.shown.spans
+    values = np.frombuffer(parts.shown.batch.data, np.uint8)
+    result = np.zeros(len(spans.start), np.bool_)
+    for index in np.flatnonzero(_MAY_BE_BLANK[values[spans.start]]).tolist() if len(values) else ():
+        text = f"{parts.shown.text(index)}\n"
+        result[index] = bool(set(text[: len(text) - len(text.lstrip())]) & _ENDS_LINE)
+    return result
 
 
 def _around(parts: _Parts) -> IntArray:

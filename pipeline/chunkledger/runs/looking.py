@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from chunkledger.documents.entries import Entries, Listing
 from chunkledger.documents.listing import listed
+from chunkledger.documents.originals import as_chunks
 from chunkledger.documents.sources import Selection, Source
 from chunkledger.documents.tables import with_rows
 from chunkledger.engines.collector import paused_collector
@@ -120,16 +121,19 @@ def look(
         WorkerError: worker processes can't be started.
     """
     with paused_collector():
-        listing = listed(sources, selection, root)
+        listing, longest = listed(sources, selection, root), selection.max_document_bytes
         known = before.documents() if before else DOCUMENTS_SCHEMA.empty_table()
         report = before.report() if before else None
         anew = reasons_to_split_anew(report, settings) if report else ""
-        trusted = report is not None and not anew and not rehash
+        # That a table is what it was does not say that the documents are which its chunks were cut from.
+        trusted = report is not None and not anew and not rehash and not selection.documents
         is_same_selection = report is not None and report["selection"] == as_written(selection)
         as_before = known_rows(listing, known, settings, selection) if trusted and is_same_selection else {}
         others = [table for table in listing.tables if table not in as_before]
         rows = dict(read_tables(others, settings, selection, workers)) | as_before
         with_rows(listing, [(table, rows[table]) for table in listing.tables])
+        if settings.chunks:
+            as_chunks(listing, selection, lambda files: hashes_of(files, settings, longest, None))
         matches = matched(listing.entries, known if not anew else known.slice(0, 0), rehash=rehash)
         hashed = len(matches.doubtful)
         if hashed:

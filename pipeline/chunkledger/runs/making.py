@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from chunkledger.counting.counter import Engine
 from chunkledger.documents.entries import Entries
-from chunkledger.documents.formats import format_of
+from chunkledger.documents.formats import format_of, given_format_of
 from chunkledger.documents.sources import Entry, Selection
 from chunkledger.engines.local import Pool, hashes_of, run_merges, run_units
 from chunkledger.engines.trusted import Trusted
@@ -198,8 +198,9 @@ class Maker:
         kept = [*rest.failed, *rest.unseen]
         rows = looked.ledger.filter(pc.is_in(looked.ledger.column("doc_id"), pa.array(kept, pa.string())))
         rows = rows.take(pc.sort_indices(rows, [("doc_id", "ascending")]))
+        how = given_format_of if self.settings.chunks else format_of
         entries = Entries(
-            Entry(doc_id, place_of(self.root, part), weight, 0, "", format_of(doc_id, self.settings.format))
+            Entry(doc_id, place_of(self.root, part), weight, 0, "", how(doc_id, self.settings.format))
             for doc_id, part, weight in zip(
                 *(rows.column(name).to_pylist() for name in ("doc_id", "part", "weight")), strict=True
             )
