@@ -139,7 +139,7 @@ def test_changed_documents_are_told(tmp_path: Path) -> None:
     assert done.out.splitlines()[0] == "run 1, and what if: the settings are the ledger's own"
     assert done.out.splitlines()[-2:] == [
         "documents: 0 the same, 1 changed, 0 new, 0 gone, 1 failed",
-        "the documents are no longer those of the ledger, so not all of this comes from the settings",
+        "these are not the documents that the ledger was made of, so not all of this comes from the settings",
     ]
 
 

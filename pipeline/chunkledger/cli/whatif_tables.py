@@ -80,11 +80,13 @@ def _origin(found: WhatIf) -> str:
     lists = f"{found.lists['requests']:,} ranked lists of {found.lists['k']:,} hits from seed {found.lists['seed']}"
     if len(found.cases) > 1:
         return f"run {found.run} beside {len(found.cases):,} cases; slots are filled by {lists}"
-    settings = found.cases[0].settings
-    other = [
-        f"{name} {_said(found.settings.get(name))} -> {_said(value)}"
-        for name, value in settings.items()
-        if value != found.settings.get(name) and name != "further_encodings"
+    is_foreign = bool(found.settings["chunks"])
+    untold = ("further_encodings", "chunks", *(("id_column", "text_column") if is_foreign else ()))
+    other = ["chunks cut elsewhere -> cut here"] if is_foreign else []
+    other += [
+        f"{name} {_said(found.settings[name])} -> {_said(value)}"
+        for name, value in found.cases[0].settings.items()
+        if value != found.settings[name] and name not in untold
     ]
     what = ", ".join(other) or "the settings are the ledger's own"
     return f"run {found.run}, and what if: {what}\nslots are filled by {lists}"
@@ -104,7 +106,9 @@ def _notes(found: WhatIf) -> list[str]:
         f"{documents.failed:,} failed"
     ]
     if documents.changed or documents.new or documents.gone:
-        lines.append("the documents are no longer those of the ledger, so not all of this comes from the settings")
+        lines.append(
+            "these are not the documents that the ledger was made of, so not all of this comes from the settings"
+        )
     if len(found.cases) > 1:
         lines.append(
             f"now: the ledger as it is; {_OWN}: its own settings; p50, p95, max: rendered_tokens; stay, go, come: ids; "

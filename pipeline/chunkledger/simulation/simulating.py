@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from chunkledger.errors import SettingsError
@@ -16,9 +16,6 @@ from chunkledger.simulation.requests import Requests
 from chunkledger.simulation.tally import Tally
 from chunkledger.store.ledger import Ledger, open_ledger
 
-Progress = Callable[[int], None]
-"""Told how many requests are packed."""
-
 
 def simulate(
     ledger: Ledger | str | os.PathLike[str],
@@ -29,7 +26,6 @@ def simulate(
     parents: bool = False,
     thresholds: Thresholds | None = None,
     top: int = 10,
-    progress: Progress | None = None,
 ) -> Simulated:
     """Pack ranked lists as a service would, with the real packer, by the counts in the ledger; nothing is counted anew.
 
@@ -42,7 +38,6 @@ def simulate(
         parents: pack the parents of the hits, each once.
         thresholds: from where on something is a finding; None is the defaults, those of `chunkledger diagnose`.
         top: how many chunks to name.
-        progress: told how far it is.
 
     Raises:
         SettingsError: the ledger has no such counts or no parents, a packing can't be, or a log holds no list.
@@ -59,8 +54,6 @@ def simulate(
         for tally in tallies:
             if (offered := requests.offered(hits, tally.packing.k)) is not None:
                 tally.add(tally.packing.log_of(offered, requests.encoding, requests.template))
-        if progress:
-            progress(requests.given_out)
     if not all(tally.used for tally in tallies):
         raise requests.none_known()
     described = _described(opened, tallies)

@@ -22,7 +22,7 @@ from chunkledger.simulation.rankings import DEFAULT_K, Seeded
 from chunkledger.simulation.simulating import simulate
 from chunkledger.store.files import unwritable
 from chunkledger.store.ledger import Ledger, open_ledger
-from chunkledger.whatif.base import is_foreign, selection_of, settings_of, sources_of
+from chunkledger.whatif.base import documents_of, is_foreign, selection_of, settings_of, sources_of
 from chunkledger.whatif.difference import difference
 from chunkledger.whatif.figures import figures_of, figures_with, measured
 from chunkledger.whatif.outcome import Case, Fill, WhatIf
@@ -65,7 +65,8 @@ def what_if(
 
     Args:
         against: the ledger, opened or where it is.
-        sources: as for `ingest`; none are those of the ledger, as they are now.
+        sources: as for `ingest`; none are those of the ledger, as they are now, or the documents that its chunks were
+            checked against, where they were cut elsewhere.
         overrides: settings by name; the others are the ledger's own.
         sweep: several values of some of `SWEPT`, by name; all combinations are tried.
         selection: fields of `Selection` by name; the others are the ledger's own.
@@ -133,11 +134,17 @@ def _scratch_folder() -> Iterator[str]:
 
 
 def _own_sources(ledger: Ledger) -> list[str]:
-    if is_foreign(ledger):
+    """The sources of the ledger; of chunks that were cut elsewhere the documents that they were cut from.
+
+    Raises:
+        SettingsError: it is not known what they were cut from.
+    """
+    found = documents_of(ledger) if is_foreign(ledger) else sources_of(ledger)
+    if not found:
         raise SettingsError(
             f"{ledger.root} holds chunks that were cut elsewhere; give the documents that they were cut from as SOURCE"
         )
-    return sources_of(ledger)
+    return found
 
 
 def _cases(

@@ -57,6 +57,12 @@ def sources_of(ledger: Ledger) -> list[str]:
     return [_argument(source) for source in ledger.report()["sources"]]
 
 
+def documents_of(ledger: Ledger) -> list[str]:
+    """Where the documents are from which chunks were cut elsewhere; nothing where the ledger was not told."""
+    documents = ledger.report()["selection"].get("documents")
+    return [str(documents)] if documents else []
+
+
 def _argument(source: Mapping[str, str]) -> str:
     path = source["path"]
     if source["pattern"]:
