@@ -4,6 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PEERS := $(VENV)/peers
 REMOTE := $(VENV)/remote
+SPLITTERS := $(VENV)/splitters
 DEMO := .demo
 CORPUS ?= sample_corpus
 # Tests over all cores, the long ones of a file too.
@@ -15,7 +16,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 PIP := $(BIN)/python -m pip --quiet
 SOURCES := pyproject.toml constraints.txt
 
-.PHONY: help demo test test-remote check format lint types contracts suite package bench peers clean
+.PHONY: help demo test test-remote test-splitters check format lint types contracts suite package bench peers clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1 \t/p' $(MAKEFILE_LIST) | expand -t 20
@@ -47,6 +48,12 @@ $(PEERS)/.installed: $(BIN)/python $(SOURCES) benchmarks/peers.txt
 $(REMOTE)/.installed: $(BIN)/python $(SOURCES)
 	$(PYTHON) -m venv $(REMOTE)
 	$(REMOTE)/bin/python -m pip --quiet install --editable '.[remote-test]'
+	@touch $@
+
+# An environment of its own, because nothing of the project may come to need another splitter.
+$(SPLITTERS)/.installed: $(BIN)/python $(SOURCES)
+	$(PYTHON) -m venv $(SPLITTERS)
+	$(SPLITTERS)/bin/python -m pip --quiet install --editable '.[splitter-test]'
 	@touch $@
 
 demo: $(VENV)/.core  ## ingest sample_corpus, twice, report on it, try other settings, pack a slot, read the log
@@ -83,8 +90,11 @@ test: $(VENV)/.test  ## run the core test suite
 test-remote: $(REMOTE)/.installed  ## run the tests of object stores, against a server on this machine
 	$(REMOTE)/bin/python -m pytest -q $(SPREAD) tests/remote
 
+test-splitters: $(SPLITTERS)/.installed  ## run the examples of other splitters, and report on their chunks
+	$(SPLITTERS)/bin/python -m pytest -q tests/splitters
+
 check: $(VENV)/.check  ## everything that must hold: format, lint, types, contracts, tests, docs, package
-	@$(MAKE) --no-print-directory format lint types contracts suite test-remote package
+	@$(MAKE) --no-print-directory format lint types contracts suite test-remote test-splitters package
 
 format: $(VENV)/.check
 	$(BIN)/ruff format --check --quiet .

@@ -51,7 +51,7 @@ def test_run_says_what_it_did(tmp_path: Path) -> None:
     run = ingest([SAMPLE_CORPUS], tmp_path / "ledger", Settings(min_tokens=300))
     rows = rows_of(tmp_path / "ledger")
     assert (run.number, run.chunks, run.changes) == (1, len(rows), _changes(add=len(rows)))
-    assert (run.documents, run.ok, run.skipped, run.failed, run.exit_code) == (40, 33, 4, 3, 3)
+    assert (run.documents, run.ok, run.skipped, run.failed, run.exit_code) == (44, 37, 4, 3, 3)
     assert run.ok == len({row["doc_id"] for row in rows})
     assert run.flagged == sum(bool(row["flags"]) for row in rows) > 0
     assert run.tokens == sum(row["token_count"] for row in rows)
@@ -220,7 +220,7 @@ def test_table_of_documents_has_every_file(tmp_path: Path) -> None:
     rows = {row["doc_id"]: row for row in open_ledger(tmp_path / "ledger").documents().to_pylist()}
     status = (SAMPLE_CORPUS / "faq.md").stat()
     faq = rows["faq.md"]
-    assert len(rows) == 40
+    assert len(rows) == 44
     assert (faq["size"], faq["mtime_ns"], faq["status"], faq["reason"]) == (
         status.st_size,
         status.st_mtime_ns,

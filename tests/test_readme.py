@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from chunkledger.cli.config import resolved
+from other_splitter import OTHER_SPLITTER
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text("utf-8")
@@ -27,9 +28,10 @@ def _fences(language: str) -> list[str]:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the sample corpus in it, where the README's commands run one after the other."""
+    """A folder with the sample corpus and another splitter's chunks, where the README's commands run in order."""
     made = tmp_path_factory.mktemp("readme")
     shutil.copytree(ROOT / "sample_corpus", made / "sample_corpus")
+    shutil.copy(OTHER_SPLITTER, made / "chunks.jsonl")
     return made
 
 

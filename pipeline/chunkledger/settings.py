@@ -171,6 +171,29 @@ class Settings:
         return hashlib.sha256(json.dumps(effective, sort_keys=True).encode()).hexdigest()
 
 
+def share(value: object, what: str) -> float:
+    """A share of 1, given as a number or in per cent.
+
+    >>> share("10%", "max_delete"), share(0.25, "max_delete")
+    (0.1, 0.25)
+
+    Raises:
+        SettingsError: it is none; the message begins with `what` it is.
+    """
+    try:
+        if isinstance(value, str):
+            found = float(value.removesuffix("%")) / 100 if value.endswith("%") else float(value)
+        elif isinstance(value, int | float) and not isinstance(value, bool):
+            found = float(value)
+        else:
+            raise ValueError
+        if not 0 <= found <= 1:
+            raise ValueError
+    except ValueError:
+        raise SettingsError(f"{what} must be a share from 0 to 1, or from 0% to 100%, not {value!r}") from None
+    return found
+
+
 def _check_flag(name: str, value: object) -> None:
     if not isinstance(value, bool):
         raise SettingsError(f"{name} must be true or false, not {value!r}")

@@ -49,7 +49,7 @@ OPTIONS = {
         "--quiet",
         "--log-format",
     ],
-    "report": ["--format", "--top", "--window", "--run"],
+    "report": ["--format", "--where", "--top", "--group-by", "--run", "--against", "--fail-over", "--window"],
     "export": ["--format", "--role", "--encoding", "--to", "--run"],
     "feed": ["--since", "--cursor", "--ack", "--ack-run", "--run", "--role", "--format", "--to"],
     "runs": ["--last", "--format"],

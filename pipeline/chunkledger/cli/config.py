@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from chunkledger.documents.sources import MOST_DOCUMENT_BYTES
 from chunkledger.errors import SettingsError
-from chunkledger.settings import Settings
+from chunkledger.settings import Settings, share
 
 ENVIRONMENT_PREFIX = "CHUNKLEDGER_"
 FILE, PROJECT_FILE = "chunkledger.toml", "pyproject.toml"
@@ -166,29 +166,6 @@ def _checked(name: str, value: object, origin: str) -> object:
         least, most = _RANGES[name]
         if type(found) is not int or not least <= found <= most:
             raise SettingsError(f"{origin}: {name} must be a whole number from {least} to {most}, not {value!r}")
-    return found
-
-
-def share(value: object, what: str) -> float:
-    """A share of 1, given as a number or in per cent.
-
-    >>> share("10%", "max_delete"), share(0.25, "max_delete")
-    (0.1, 0.25)
-
-    Raises:
-        SettingsError: it is none; the message begins with `what` it is.
-    """
-    try:
-        if isinstance(value, str):
-            found = float(value.removesuffix("%")) / 100 if value.endswith("%") else float(value)
-        elif isinstance(value, int | float) and not isinstance(value, bool):
-            found = float(value)
-        else:
-            raise ValueError
-        if not 0 <= found <= 1:
-            raise ValueError
-    except ValueError:
-        raise SettingsError(f"{what} must be a share from 0 to 1, or from 0% to 100%, not {value!r}") from None
     return found
 
 

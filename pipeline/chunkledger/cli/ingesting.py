@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from chunkledger.cli.config import cores, resolved, share
+from chunkledger.cli.config import cores, resolved
 from chunkledger.cli.exits import FAILED, UNPUBLISHED
 from chunkledger.cli.output import LogFormat, counted, error, json_line, note, shown, told, use_log_format
 from chunkledger.cli.progress import progress
@@ -17,7 +17,7 @@ from chunkledger.ingestion import ingest, plan_ingest
 from chunkledger.model import Finding
 from chunkledger.planning.guard import MAX_DELETE
 from chunkledger.runs.plan import Plan
-from chunkledger.settings import ENCODINGS, FORMATS
+from chunkledger.settings import ENCODINGS, FORMATS, share
 from chunkledger.store.run_report import Run
 
 _MOST_SHOWN = 20

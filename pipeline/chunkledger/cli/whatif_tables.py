@@ -211,7 +211,7 @@ def _read(value: Number, form: str) -> str:
     if value is None:
         return ""
     if form.startswith("+") and form.endswith("%"):
-        return f"{100 * value:+.1f}"  # points, not per cent of what was
+        return f"{round(100 * value, 1) + 0.0:+.1f}"  # points, not per cent of what was; + 0.0 makes no -0.0
     return format(value, form)
 
 

@@ -2,53 +2,61 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 
 import polars as pl
 
+from chunkledger.outliers.advice import Advice, Basis, advice, limit_is_over_share
+from chunkledger.outliers.atypical import Typical, typical
+from chunkledger.outliers.gates import FLAGGED, FLAGS, WORSE
+from chunkledger.outliers.groups import Group, column_of, grouped
+from chunkledger.outliers.histogram import Bar, Line, histogram, lines_of
+from chunkledger.outliers.nights import Change, Nights, changed_documents, flag_changes
+from chunkledger.outliers.places import Held, Place, held_by, places_of
+from chunkledger.outliers.selected import SIZES, selected
+from chunkledger.settings import Settings
 from chunkledger.store.ledger import Ledger
 
-SUMMARY_VERSION = 1
+SUMMARY_VERSION = 2
 """Grows whenever a key of the JSON changes its name or meaning."""
 
 PERCENTILES = (1, 5, 10, 25, 50, 75, 90, 95, 99, 100)
-SIZES = ("token_count", "embed_tokens", "rendered_tokens")
-_COLUMNS = ("doc_id", "chunk_index", "line_start", "line_end", *SIZES, "flags", "flag_cause", "flag_detail")
+_DISTRIBUTED = ("embed_tokens", "rendered_tokens")
+_DOCUMENTS_OF_A_FLAG = 3
 
 
 @dataclass(frozen=True, slots=True)
 class FlagCount:
-    """How many chunks have a flag for one cause, and in how many documents."""
+    """How many chunks have a flag for one cause.
+
+    Attributes:
+        flag, cause: what they have in common.
+        chunks: how many.
+        documents: how many documents hold them.
+        held_by: the documents that hold most of them, with the worst places.
+    """
 
     flag: str
     cause: str
     chunks: int
     documents: int
+    held_by: tuple[Held, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """One flagged chunk: where it is, how large, and why."""
+class Atypical:
+    """Chunks of unusual sizes, flagged or not.
 
-    doc_id: str
-    chunk_index: int
-    line_start: int | None
-    line_end: int | None
-    rendered_tokens: int
-    flags: tuple[str, ...]
-    cause: str
-    detail: str
+    Attributes:
+        typical: the range of sizes that are usual; None of few chunks, or equal ones.
+        largest: the largest chunks above it.
+        smallest: the smallest below it.
+    """
 
-
-@dataclass(frozen=True, slots=True)
-class WorstDocument:
-    """A document with flagged chunks, and the worst of those."""
-
-    doc_id: str
-    flagged: int
-    chunks: int
-    places: tuple[Place, ...]
+    typical: Typical | None
+    largest: tuple[Place, ...]
+    smallest: tuple[Place, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,104 +65,184 @@ class Summary:
 
     Attributes:
         run: the run that is reported on.
-        settings: by name.
-        documents, chunks: in the ledger.
+        where: the condition that chunks were chosen by; None takes all.
+        settings: by name, with the target in force.
+        documents: that hold the chunks.
+        chunks: in the ledger, or those that were chosen.
         flagged: chunks with at least one flag.
+        over_slot: chunks that are larger than the slot by themselves, and can never be packed whole.
         tokens: sum of token counts, without overlap counted twice being taken out.
         rendered_tokens: what all chunks together would cost in a prompt.
+        limit_over_share: whether a chunk as large as the limit allows is over its share of the slot.
         percentiles: size column -> percentile -> tokens.
+        lines: what sizes are held against.
+        histogram: of sizes.
+        atypical: by a robust measure.
         flags: by flag and cause, the most first.
+        advice: by cause, the most first.
         worst: documents with the most flagged chunks first.
+        group_by: what `groups` are by; None where there are none.
+        groups: figures by it; at most as many as documents were asked for.
+        groups_in_all: how many there are.
+        against: what is different from an earlier run.
     """
 
     run: int
+    where: str | None
     settings: Mapping[str, object]
     documents: int
     chunks: int
     flagged: int
+    over_slot: int
     tokens: int
     rendered_tokens: int
+    limit_over_share: bool
     percentiles: Mapping[str, Mapping[str, int]]
+    lines: tuple[Line, ...]
+    histogram: tuple[Bar, ...]
+    atypical: Atypical
     flags: tuple[FlagCount, ...]
-    worst: tuple[WorstDocument, ...]
+    advice: tuple[Advice, ...]
+    worst: tuple[Held, ...]
+    group_by: str | None
+    groups: tuple[Group, ...]
+    groups_in_all: int
+    against: Nights | None
 
     def fits_whole(self, window: int) -> bool:
         """Whether the whole corpus would fit into a window of that many tokens."""
         return self.rendered_tokens <= window
+
+    def counts(self) -> dict[str, tuple[int, int]]:
+        """What a gate may be set to, by name: how many there are, and of how many."""
+        flags = {flag: sum(entry.chunks for entry in self.flags if entry.flag == flag) for flag in FLAGS}
+        found = {name: (count, self.chunks) for name, count in {**flags, FLAGGED: self.flagged}.items()}
+        if self.against is not None:
+            found[WORSE] = (self.against.worse_in_all, self.documents)
+        return found
 
     def as_dict(self) -> dict[str, object]:
         """For JSON."""
         return {"summary_version": SUMMARY_VERSION, **asdict(self)}
 
 
-def summary(ledger: Ledger, *, top: int = 10, places: int = 3) -> Summary:
+def summary(
+    ledger: Ledger,
+    *,
+    top: int = 10,
+    places: int = 3,
+    where: str | None = None,
+    group_by: str | None = None,
+    against: Ledger | None = None,
+    name: str | None = None,
+) -> Summary:
     """The outlier report of a ledger.
 
     Args:
         ledger: what to report on.
         top: how many documents.
         places: how many chunks of each.
+        where: a condition in SQL on the columns of a record; None reports on all chunks.
+        group_by: `folder`, `kind`, `cause` or `metadata.KEY`; None makes no groups.
+        against: an earlier run of the same ledger to compare with.
+        name: what the ledger is called in the commands that are proposed; None is its path.
+
+    Raises:
+        SettingsError: a condition or a grouping that can't be.
     """
-    frame = pl.DataFrame(ledger.chunks(_COLUMNS))
-    settings = ledger.settings()
-    flagged = frame.filter(pl.col("flag_cause").is_not_null())
+    chunks = selected(ledger, where, [] if group_by is None else [column_of(group_by)])
+    settings, report = ledger.settings(), ledger.report()
+    flagged = chunks.filter(pl.col("flags").list.len() > 0)
+    sizes_of = chunks.group_by("doc_id").len()
+    basis = Basis(settings, name or ledger.root, str(report["selection"].get("documents", "")))
+    groups = () if group_by is None else grouped(chunks, group_by)
+    around = (chunks["rendered_tokens"] - chunks["embed_tokens"]).median() if len(chunks) else 0
     return Summary(
         run=ledger.run,
+        where=where,
         settings={**settings.as_dict(), "target_tokens": settings.target},
-        documents=frame["doc_id"].n_unique(),
-        chunks=len(frame),
+        documents=len(sizes_of),
+        chunks=len(chunks),
         flagged=len(flagged),
-        tokens=int(frame["token_count"].sum()),
-        rendered_tokens=int(frame["rendered_tokens"].sum()),
-        percentiles={name: _percentiles(frame[name]) for name in SIZES},
-        flags=_flags(flagged),
-        worst=_worst(frame, flagged, top, places),
+        over_slot=len(over_slot(flagged)),
+        tokens=int(chunks["token_count"].sum()),
+        rendered_tokens=int(chunks["rendered_tokens"].sum()),
+        limit_over_share=limit_is_over_share(settings, int(around or 0)),  # type: ignore[arg-type]
+        percentiles={size: percentiles(chunks[size]) for size in SIZES},
+        lines=lines_of(settings),
+        histogram=histogram({size: chunks[size].to_numpy() for size in _DISTRIBUTED}, settings),
+        atypical=_atypical(chunks, top),
+        flags=_flags(flagged, sizes_of, places),
+        advice=advice(flagged, basis),
+        worst=held_by(flagged, sizes_of, top, places),
+        group_by=group_by,
+        groups=groups[:top],
+        groups_in_all=len(groups),
+        against=None if against is None else _nights(against, where, settings, chunks, flagged, top, places),
     )
 
 
-def _percentiles(sizes: pl.Series) -> dict[str, int]:
-    """Sizes below or at which that share of the chunks is; of a size that chunks really have."""
+def over_slot(chunks: pl.DataFrame) -> pl.DataFrame:
+    """Those that are larger than the slot by themselves."""
+    return chunks.filter(pl.col("flags").list.contains("over_slot"))
+
+
+def percentiles(sizes: pl.Series) -> dict[str, int]:
+    """Sizes below or at which that share of the chunks is; of a size that chunks really have. Nothing of no chunk."""
     if not len(sizes):
         return {}
     found = {f"p{share}": sizes.quantile(share / 100, "higher") for share in PERCENTILES if share < 100}
     return {**{name: int(value or 0) for name, value in found.items()}, "max": int(sizes.max() or 0)}  # type: ignore[arg-type]
 
 
-def _flags(flagged: pl.DataFrame) -> tuple[FlagCount, ...]:
+def _atypical(chunks: pl.DataFrame, top: int) -> Atypical:
+    found = typical(chunks["rendered_tokens"].to_numpy())
+    if found is None:
+        return Atypical(None, (), ())
+    order = ["rendered_tokens", "doc_id", "chunk_index"]
+    large = chunks.filter(pl.col("rendered_tokens") > found.most).sort(order, descending=[True, False, False])
+    small = chunks.filter(pl.col("rendered_tokens") < found.least).sort(order)
+    return Atypical(found, places_of(large.head(top)), places_of(small.head(top)))
+
+
+def _flags(flagged: pl.DataFrame, sizes_of: pl.DataFrame, places: int) -> tuple[FlagCount, ...]:
+    exploded = flagged.with_columns(pl.col("flags").alias("flag")).explode("flag")
     counted = (
-        flagged.explode("flags")
-        .group_by("flags", "flag_cause")
+        exploded.group_by("flag", "flag_cause")
         .agg(pl.len().alias("chunks"), pl.col("doc_id").n_unique().alias("documents"))
-        .sort(["chunks", "flags", "flag_cause"], descending=[True, False, False])
+        .sort(["chunks", "flag", "flag_cause"], descending=[True, False, False])
     )
-    return tuple(FlagCount(*row) for row in counted.rows())
-
-
-def _worst(frame: pl.DataFrame, flagged: pl.DataFrame, top: int, places: int) -> tuple[WorstDocument, ...]:
-    sizes = dict(frame.group_by("doc_id").len().rows())
-    ranked = flagged.group_by("doc_id").len().sort(["len", "doc_id"], descending=[True, False]).head(top)
+    of = {key: group.drop("flag") for key, group in exploded.group_by("flag", "flag_cause")}
     return tuple(
-        WorstDocument(doc_id, count, sizes[doc_id], _places(flagged.filter(pl.col("doc_id") == doc_id), places))
-        for doc_id, count in ranked.rows()
+        FlagCount(flag, cause, chunks, documents, held_by(of[flag, cause], sizes_of, _DOCUMENTS_OF_A_FLAG, places))
+        for flag, cause, chunks, documents in counted.rows()
     )
 
 
-def _places(chunks: pl.DataFrame, most: int) -> tuple[Place, ...]:
-    """The largest flagged chunks of one document; where none is too big, the smallest."""
-    too_big = chunks.filter(pl.col("flags").list.set_difference(["under_min"]).list.len() > 0)
-    order = ["rendered_tokens", "chunk_index"]
-    chosen = too_big.sort(order, descending=[True, False]) if len(too_big) else chunks.sort(order)
-    rows: Sequence[dict[str, object]] = chosen.head(most).to_dicts()
-    return tuple(
-        Place(
-            doc_id=str(row["doc_id"]),
-            chunk_index=int(row["chunk_index"]),  # type: ignore[call-overload]
-            line_start=row["line_start"],  # type: ignore[arg-type]
-            line_end=row["line_end"],  # type: ignore[arg-type]
-            rendered_tokens=int(row["rendered_tokens"]),  # type: ignore[call-overload]
-            flags=tuple(row["flags"]),  # type: ignore[arg-type]
-            cause=str(row["flag_cause"]),
-            detail=str(row["flag_detail"]),
-        )
-        for row in rows
+def _nights(
+    against: Ledger,
+    where: str | None,
+    settings: Settings,
+    now: pl.DataFrame,
+    flagged_now: pl.DataFrame,
+    top: int,
+    places: int,
+) -> Nights:
+    then = selected(against, where)
+    flagged = then.filter(pl.col("flags").list.len() > 0)
+    before, after = against.settings().as_dict(), settings.as_dict()
+    worse, worse_in_all, better = changed_documents(flagged, flagged_now, then["doc_id"].unique(), top, places)
+    sizes_then, sizes_now = percentiles(then["rendered_tokens"]), percentiles(now["rendered_tokens"])
+    return Nights(
+        run=against.run,
+        settings={name: (before[name], value) for name, value in after.items() if before[name] != value},
+        documents=Change(then["doc_id"].n_unique(), now["doc_id"].n_unique()),
+        chunks=Change(len(then), len(now)),
+        flagged=Change(len(flagged), len(flagged_now)),
+        over_slot=Change(len(over_slot(flagged)), len(over_slot(flagged_now))),
+        percentiles={name: Change(sizes_then.get(name, 0), value) for name, value in sizes_now.items()},
+        flags=flag_changes(flagged, flagged_now),
+        worse=worse,
+        worse_in_all=worse_in_all,
+        better_in_all=better,
     )

@@ -21,6 +21,7 @@ from chunkledger.packer.render import Template, defused, template_named
 from chunkledger.records.arrow import uuid_strings
 from chunkledger.records.columns import Rows, flag_columns, tokenized
 from chunkledger.records.composition import counted_units, unit_detail
+from chunkledger.records.cut_away import looks_like
 from chunkledger.records.flags import Sizes, flagged, given_cause_of
 from chunkledger.records.ids import id_digests
 from chunkledger.records.metadata import written
@@ -130,18 +131,22 @@ def _flags(
     details: list[str | None] = [None] * len(kind)
     for index, flags in found.items():
         start, end = int(batch.starts[index]), int(batch.starts[index + 1])
+        text = batch.data[start:end].decode()
         paragraphs = _paragraphs(blocks, ends, start, end)
         is_broken = bool(len(paragraphs)) and 2 * int(paragraphs.max()) <= int(sizes.token_count[index])
         cause = given_cause_of(
             flags,
             kind[index],
             only_chunk=bool(alone[index]),
-            is_grapheme=is_grapheme(batch.data[start:end].decode()),
+            is_grapheme=is_grapheme(text),
             is_broken=is_broken,
         )
-        causes[index] = cause
+        looks = looks_like(text) if cause in ("unbroken_prose", "foreign") else None
+        causes[index] = cause = looks or cause
         if cause in ("grapheme", "short_document", "short_section"):
             details[index] = counted_units(int(sizes.token_count[index]), "tokens")
+        elif looks:
+            details[index] = counted_units(len(text.splitlines()), "rows" if looks == "table" else "lines")
         elif cause == "foreign":
             details[index] = counted_units(len(paragraphs), "paragraphs")
         else:
