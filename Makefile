@@ -56,7 +56,7 @@ $(SPLITTERS)/.installed: $(BIN)/python $(SOURCES)
 	$(SPLITTERS)/bin/python -m pip --quiet install --editable '.[splitter-test]'
 	@touch $@
 
-demo: $(VENV)/.core  ## ingest sample_corpus, twice, report on it, pack a slot from it, read the log
+demo: $(VENV)/.core  ## ingest sample_corpus, twice, report on it, try other settings, pack a slot, read the log
 	@rm -rf $(DEMO) && mkdir -p $(DEMO)
 	@echo '--- ingest: three of the documents are bad on purpose, so the exit code is 3'
 	@$(BIN)/chunkledger ingest sample_corpus --out $(DEMO)/ledger --slot-tokens 4000 || test $$? -eq 3
@@ -69,6 +69,10 @@ demo: $(VENV)/.core  ## ingest sample_corpus, twice, report on it, pack a slot f
 	@$(BIN)/chunkledger runs $(DEMO)/nights
 	@echo; echo '--- report: which chunks do not suit the slot, and what is to blame'
 	@$(BIN)/chunkledger report $(DEMO)/ledger --top 5
+	@echo; echo '--- whatif: what other limits would make of it; the ledger stays as it is'
+	@$(BIN)/chunkledger whatif --against $(DEMO)/ledger --sweep max_tokens=256..512:128 --quiet 2> /dev/null || test $$? -eq 3
+	@echo; echo '--- simulate: how slots of several sizes would fill'
+	@$(BIN)/chunkledger simulate $(DEMO)/ledger --slot-tokens 450,1000,4000
 	@echo; echo '--- slot: what is left of the window for retrieved text'
 	@$(BIN)/chunkledger slot --window 16000 --system 900 --tools 1200 --history 5900 --question 60 \
 		--reserved-output 3500 --framing 40 --margin 0.025

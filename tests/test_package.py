@@ -64,14 +64,15 @@ def test_functions_are_functions_whatever_was_imported() -> None:
     """No module of ours has the name of a public function, so that importing one can't hide the other."""
     script = (
         "import chunkledger.ingestion, chunkledger.verification, chunkledger.api, chunkledger.store.ledger\n"
-        "from chunkledger import chunk_text, ingest, open_ledger, verify\n"
-        "print(*[type(it).__name__ for it in (chunk_text, ingest, open_ledger, verify)])"
+        "import chunkledger.simulation, chunkledger.whatif\n"
+        "from chunkledger import chunk_text, ingest, open_ledger, simulate, verify, what_if\n"
+        "print(*[type(it).__name__ for it in (chunk_text, ingest, open_ledger, simulate, verify, what_if)])"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["function"] * 4
+    assert done.stdout.split() == ["function"] * 6
 
 
-@pytest.mark.parametrize("name", ["chunk_text", "ingest", "open_ledger", "verify"])
+@pytest.mark.parametrize("name", ["chunk_text", "ingest", "open_ledger", "simulate", "verify", "what_if"])
 def test_public_functions_are_those_of_their_modules(name: str) -> None:
     """What the package hands out is the very object that its home defines."""
     value = getattr(chunkledger, name)

@@ -60,7 +60,8 @@ def test_every_command_shows_text_as_text(folder: Path) -> None:
     """No command passes on a control character, to standard output or standard error."""
     ledger = folder / "ledger"
     ids = [row["chunk_id"] for row in rows_of(ledger)]
-    write(folder, {"ids.txt": "\n".join(ids)})
+    log = [json.dumps(ids), CONTROLS, json.dumps({CONTROLS: 1}), json.dumps([CONTROLS]), json.dumps({MARKUP: 1})]
+    write(folder, {"ids.txt": "\n".join(ids), "log.jsonl": "\n".join(log)})
     for arguments in (
         ["ingest", folder / "docs", "--out", folder / "again", "--slot-tokens", "100"],
         ["report", ledger, "--top", "50"],
@@ -68,6 +69,10 @@ def test_every_command_shows_text_as_text(folder: Path) -> None:
         ["export", ledger],
         ["verify", ledger],
         ["pack", ledger, "--ids", folder / "ids.txt", "--slot-tokens", "3000"],
+        ["simulate", ledger, "--requests", "20"],
+        ["simulate", ledger, "--log", folder / "log.jsonl"],
+        ["whatif", "--against", ledger, "--requests", "20"],
+        ["whatif", "--against", ledger, "--requests", "20", "--text-column", CONTROLS],
         ["ingest", folder / "docs" / "no\x1b[31mthing", "--out", ledger],
         ["report", folder / "no\x1b[31mthing"],
     ):

@@ -18,9 +18,11 @@ if TYPE_CHECKING:
     from chunkledger.model import Chunk, Document, Finding
     from chunkledger.recounting import recount
     from chunkledger.settings import Settings
+    from chunkledger.simulation.simulating import simulate
     from chunkledger.store.ledger import Ledger, open_ledger
     from chunkledger.store.run_report import Run
     from chunkledger.verification import verify
+    from chunkledger.whatif.asking import what_if
 
 __version__ = "0.1.0"
 
@@ -41,7 +43,9 @@ _HOMES = {
     "open_ledger": "store.ledger",
     "plan_ingest": "ingestion",
     "recount": "recounting",
+    "simulate": "simulation.simulating",
     "verify": "verification",
+    "what_if": "whatif.asking",
 }
 
 __all__ = [
@@ -62,7 +66,9 @@ __all__ = [
     "open_ledger",
     "plan_ingest",
     "recount",
+    "simulate",
     "verify",
+    "what_if",
 ]
 
 

@@ -80,6 +80,53 @@ OPTIONS = {
         "--parents",
         "--render",
     ],
+    "simulate": [
+        "--slot-tokens",
+        "--k",
+        "--log",
+        "--requests",
+        "--seed",
+        "--max-chunks",
+        "--on-miss",
+        "--truncate",
+        "--sentences",
+        "--no-merge",
+        "--duplicates",
+        "--encoding",
+        "--parents",
+        "--run",
+        "--format",
+        "--top",
+    ],
+    "whatif": [
+        "--against",
+        "--sweep",
+        "--encoding",
+        "--max-tokens",
+        "--target-tokens",
+        "--min-tokens",
+        "--slot-tokens",
+        "--slot-chunks",
+        "--overlap-tokens",
+        "--parent-tokens",
+        "--split-headings",
+        "--no-heading-context",
+        "--template",
+        "--read-as",
+        "--language",
+        "--source-encoding",
+        "--id-column",
+        "--text-column",
+        "--include",
+        "--exclude",
+        "--max-document-bytes",
+        "--k",
+        "--requests",
+        "--seed",
+        "--jobs",
+        "--format",
+        "--quiet",
+    ],
     "diagnose": [
         "--ledger",
         "--format",
@@ -101,7 +148,7 @@ OPTIONS = {
     "init": ["--to", "--force", "--print"],
     "config show": ["--format"],
 }
-READERS = ("report", "export", "verify", "pack")
+READERS = ("report", "export", "verify", "pack", "simulate", "whatif")
 DONE = re.compile(
     r"^DONE run=\d+ documents=\d+ ok=\d+ skipped=\d+ failed=\d+ chunks=\d+ add=\d+ keep=\d+ move=\d+ update=\d+ "
     r"delete=\d+ flagged=\d+ seconds=\d+\.\d$",
@@ -111,7 +158,7 @@ DONE = re.compile(
 
 def _reading(name: str, ledger: Path) -> list[str | Path]:
     more: list[str | Path] = ["--ids", os.devnull, "--slot-tokens", "100"] if name == "pack" else []
-    return [name, ledger, *more]
+    return [name, "--against", ledger] if name == "whatif" else [name, ledger, *more]
 
 
 @pytest.fixture(scope="module")

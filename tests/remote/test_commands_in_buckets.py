@@ -49,6 +49,7 @@ def test_commands_take_urls(corpus: Bucket, tmp_path: Path) -> None:
     url, local = corpus.url("ledger"), str(tmp_path / "ledger")
     assert _ingest(corpus).returncode == 0
     assert _done("ingest", corpus.url("docs"), "--out", local).returncode == 0
+    before = {name: corpus.store("ledger").read(name) for name in corpus.names("ledger")}
     [first, *_] = _done("export", url).stdout.splitlines()
     write(tmp_path, {"ids": json.loads(first)["chunk_id"]})
     for arguments in (
@@ -56,9 +57,13 @@ def test_commands_take_urls(corpus: Bucket, tmp_path: Path) -> None:
         ("export", "{}", "--format", "csv"),
         ("verify", "{}"),
         ("pack", "{}", "--ids", str(tmp_path / "ids"), "--slot-tokens", "3000", "--render"),
+        ("simulate", "{}", "--requests", "50"),
+        ("whatif", "--against", "{}", "--max-tokens", "90", "--requests", "50", "-q"),
+        ("whatif", corpus.url("docs"), "--against", "{}", "--sweep", "max_tokens=90,512", "--requests", "50", "-q"),
     ):
         remote, here = (_done(*(each.format(place) for each in arguments)) for place in (url, local))
         assert (remote.returncode, remote.stdout) == (0, here.stdout)
+    assert {name: corpus.store("ledger").read(name) for name in corpus.names("ledger")} == before
     for name in ("parquet", "counts"):
         done = [_done("export", place, "--format", name, "--to", str(tmp_path / name)) for place in (url, local)]
         assert [each.returncode for each in done] == [0, 0]

@@ -22,8 +22,10 @@ from chunkledger.cli import (
     packing,
     recounting,
     reporting,
+    simulating,
     starting,
     verifying,
+    whatif,
 )
 from chunkledger.cli.exits import guarded
 from chunkledger.cli.output import error, use_log_format
@@ -45,6 +47,8 @@ for name, command in (
     ("export", exporting.export_command),
     ("slot", packing.slot_command),
     ("pack", packing.pack_command),
+    ("whatif", whatif.whatif_command),
+    ("simulate", simulating.simulate_command),
     ("diagnose", diagnosing.diagnose_command),
     ("curve", diagnosing.curve_command),
     ("verify", verifying.verify_command),

@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-import gzip
 import json
-import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-import pyarrow as pa
-import pyarrow.compute as pc
 import typer
 from rich.table import Table
 
+from chunkledger.cli.logs import log_lines
 from chunkledger.cli.output import bar, cell, console, counted, note, table
-from chunkledger.errors import SettingsError
 from chunkledger.request_log.curve import LEAST_GAIN, Curve, curves
+from chunkledger.request_log.described import described_by
 from chunkledger.request_log.diagnosis import diagnosis
 from chunkledger.request_log.findings import Diagnosis, Finding, Thresholds
 from chunkledger.request_log.lines import Reading
 from chunkledger.store.ledger import open_ledger
 
 _DEFAULT = Thresholds()
-_DESCRIBED = ("doc_id", "line_start", "line_end", "rendered_tokens", "kind", "flags", "flag_cause", "flag_detail")
 _BAR, _COLUMNS = 40, 68
 """Most characters of a bar, and those that the columns beside it take."""
 _MARKS = {True: "FOUND", False: "ok", None: "not judged"}
@@ -68,17 +64,8 @@ def diagnose_command(
     """
     thresholds = Thresholds(empty, mostly_empty, outlier_size, outliers, truncated, floor, drift, gain, answered)
     opened = open_ledger(ledger) if ledger is not None else None
-
-    def described(ids: Sequence[str]) -> Mapping[str, Mapping[str, Any]]:
-        wanted = pa.array(ids, pa.string())
-        found: dict[str, Mapping[str, Any]] = {}
-        for records in opened.iter_tables(["chunk_id", *_DESCRIBED]) if opened else ():
-            for row in records.filter(pc.is_in(records.column("chunk_id"), wanted)).to_pylist():
-                found[row.pop("chunk_id")] = row
-        return found
-
-    reading = Reading(_lines(logs))
-    made = diagnosis(reading, thresholds, top=top, described=described if opened else None)
+    reading = Reading(log_lines(logs))
+    made = diagnosis(reading, thresholds, top=top, described=described_by(opened) if opened else None)
     _tell_left_out(reading)
     if format == "json":
         print(json.dumps(made.as_dict() | {"left_out": reading.left_out.lines}, indent=1))
@@ -98,7 +85,7 @@ def curve_command(
     From records with k, answered_correctly and, where they are logged, prompt_tokens and intent: an evaluation that
     asks the same questions with several K.
     """
-    reading = Reading(_lines(logs))
+    reading = Reading(log_lines(logs))
     made = curves(reading, least_gain)
     _tell_left_out(reading)
     if format == "json":
@@ -112,22 +99,6 @@ def curve_command(
         out.print(_verdict(curve, least_gain), soft_wrap=True)
         for each in curve.notes:
             out.print(f"note: {each}", soft_wrap=True)
-
-
-def _lines(logs: Sequence[str]) -> Iterator[str]:
-    for log in logs:
-        try:
-            if log == "-":
-                sys.stdin.reconfigure(errors="replace")  # type: ignore[union-attr]
-                yield from sys.stdin
-            elif log.endswith(".gz"):
-                with gzip.open(log, "rt", encoding="utf-8", errors="replace") as packed:
-                    yield from packed
-            else:
-                with open(log, encoding="utf-8-sig", errors="replace") as lines:
-                    yield from lines
-        except (OSError, EOFError) as failure:
-            raise SettingsError(f"{log} can't be read: {getattr(failure, 'strerror', None) or failure}") from failure
 
 
 def _tell_left_out(reading: Reading) -> None:

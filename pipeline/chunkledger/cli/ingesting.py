@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Annotated, Any, Literal
 
 import typer
@@ -14,6 +14,7 @@ from chunkledger.cli.progress import progress
 from chunkledger.documents.sources import MAX_DOCUMENT_BYTES, MOST_DOCUMENT_BYTES, Selection
 from chunkledger.errors import LedgerError
 from chunkledger.ingestion import ingest, plan_ingest
+from chunkledger.model import Finding
 from chunkledger.planning.guard import MAX_DELETE
 from chunkledger.runs.plan import Plan
 from chunkledger.settings import ENCODINGS, FORMATS, share
@@ -234,8 +235,23 @@ def _tell(run: Run, out: str, quiet: bool) -> None:
     """What was passed over, what went wrong, and how to read the result."""
     for notice in run.notices:
         told("notice", notice, level="warning", text=f"warning: {shown(notice)}")
+    tell_findings(run.findings, f"are in the run's table below {out}/_documents", quiet=quiet)
+    if run.kept:
+        note(f"kept: {run.kept:,} documents that could not be read have their chunks of the last run")
+    if not quiet:
+        note(f"read it with: chunkledger report {out}, or polars.scan_delta({out!r})")
+
+
+def tell_findings(findings: Sequence[Finding], where: str, *, quiet: bool) -> None:
+    """What was passed over and what went wrong, on standard error.
+
+    Args:
+        findings: of a run.
+        where: all of them are, for the case that they are many.
+        quiet: tell only what failed.
+    """
     for status, word in (("failed", "failed"), ("ok", "noted"), ("skipped", "skipped")):
-        found = [finding for finding in run.findings if finding.status == status]
+        found = [finding for finding in findings if finding.status == status]
         if quiet and status != "failed":
             continue
         for finding in found[:_MOST_SHOWN]:
@@ -251,8 +267,4 @@ def _tell(run: Run, out: str, quiet: bool) -> None:
                 level="warning" if status == "failed" else "info",
             )
         if len(found) > _MOST_SHOWN:
-            note(f"{word}: {len(found) - _MOST_SHOWN:,} more; all are in the run's table below {out}/_documents")
-    if run.kept:
-        note(f"kept: {run.kept:,} documents that could not be read have their chunks of the last run")
-    if not quiet:
-        note(f"read it with: chunkledger report {out}, or polars.scan_delta({out!r})")
+            note(f"{word}: {len(found) - _MOST_SHOWN:,} more; all {where}")

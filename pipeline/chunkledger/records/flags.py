@@ -8,7 +8,7 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from chunkledger.model import IntArray
+from chunkledger.model import BoolArray, IntArray
 from chunkledger.records.schema import KINDS
 from chunkledger.settings import Settings
 
@@ -52,9 +52,14 @@ def flags_of(sizes: Sizes[int], settings: Settings) -> list[str]:
     return [flag for flag, holds in _RULES.items() if holds(sizes, settings)]
 
 
+def has_flag(sizes: Sizes[IntArray], settings: Settings) -> dict[str, BoolArray]:
+    """Of many chunks, for each flag, whether they have it."""
+    return {flag: rule(sizes, settings) for flag, rule in _RULES.items()}
+
+
 def flagged(sizes: Sizes[IntArray], settings: Settings) -> dict[int, list[str]]:
     """Of many chunks those that have flags: their places, ascending, with the flags."""
-    holds = {flag: rule(sizes, settings) for flag, rule in _RULES.items()}
+    holds = has_flag(sizes, settings)
     any_holds = np.logical_or.reduce(list(holds.values()))
     return {
         index: [flag for flag, where in holds.items() if where[index]] for index in np.flatnonzero(any_holds).tolist()

@@ -2,48 +2,17 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from chunkledger.errors import SettingsError
-from chunkledger.request_log.drift import Answered, answered_of, drift
+from chunkledger.request_log.described import Described
+from chunkledger.request_log.drift import drift
 from chunkledger.request_log.findings import Diagnosis, Finding, Thresholds
 from chunkledger.request_log.lines import Reading, Record, fields_of, number_of
+from chunkledger.request_log.seen import Seen, note
 
 _FIGURES = ("slot", "used", "skipped_with_room", "truncated")
-
-
-@dataclass(slots=True)
-class _Chunk:
-    """One chunk that was skipped with room: how often, how large, and whether it is larger than every slot."""
-
-    skipped: int = 0
-    tokens: int = 0
-    over_slot: int = 0
-    large: int = 0
-
-
-@dataclass(slots=True)
-class _Seen:
-    """What is kept of a log: a few figures a request, whatever its length."""
-
-    requests: int = 0
-    empty: Counter[str] = field(default_factory=Counter)
-    with_room: list[list[str]] = field(default_factory=list)
-    unnamed: int = 0
-    cut_floor: int = 0
-    cut_into_rest: int = 0
-    floor: int = 0
-    chunks: dict[str, _Chunk] = field(default_factory=dict)
-    floor_chunks: dict[str, list[int]] = field(default_factory=dict)
-    whole: set[str] = field(default_factory=set)
-    answered: list[Answered] = field(default_factory=list)
-
-
-Described = Callable[[Sequence[str]], Mapping[str, Mapping[str, Any]]]
-"""From chunk ids to what a ledger knows of them, by id."""
 
 
 def diagnosis(
@@ -60,22 +29,32 @@ def diagnosis(
     Raises:
         SettingsError: no line is a record of packing.
     """
-    limits = thresholds or Thresholds()
-    seen = _Seen()
+    seen = Seen(thresholds or Thresholds())
     for number, record in reading:
         if (missing := _missing(record)) is not None:
             reading.left_out.add(number, f"it has no {missing}, but: {fields_of(record)}")
         else:
-            _note(seen, record, limits)
+            note(seen, record)
     if not seen.requests:
         first = f" ({reading.left_out.first})" if reading.left_out.lines else ""
         raise SettingsError(f"the log holds no record of packing{first}; the logger chunkledger.packer writes them")
+    return diagnosis_of(seen, top=top, described=described)
+
+
+def diagnosis_of(seen: Seen, *, top: int = 10, described: Described | None = None) -> Diagnosis:
+    """What the records that were noted say; there must be at least one.
+
+    Args:
+        seen: what was kept of them.
+        top: as for `diagnosis`.
+        described: as for `diagnosis`.
+    """
     found = (
-        *(_empty(seen, limits, reason) for reason in _EMPTY),
-        _outliers(seen, limits, top, described),
-        _truncated(seen, limits),
-        _floor(seen, limits, top, described),
-        _drift(seen, limits),
+        *(_empty(seen, reason) for reason in _EMPTY),
+        _outliers(seen, top, described),
+        _truncated(seen),
+        _floor(seen, top, described),
+        _drift(seen),
     )
     return Diagnosis(seen.requests, found)
 
@@ -87,48 +66,6 @@ def _missing(record: Record) -> str | None:
     if lacking is None and not isinstance(record.get("space_left_because"), str):
         return "space_left_because"
     return lacking
-
-
-def _note(seen: _Seen, record: Record, limits: Thresholds) -> None:
-    slot, used = record["slot"], record["used"]
-    seen.requests += 1
-    if used <= limits.empty * slot:
-        seen.empty[record["space_left_because"]] += 1
-    floor_id, cut_id = record.get("floor_chunk_id"), record.get("truncated_chunk_id")
-    if record["truncated"] > 0:
-        into_rest = isinstance(cut_id, str) and cut_id != floor_id
-        seen.cut_into_rest += into_rest
-        seen.cut_floor += not into_rest
-    if record.get("floor_over_slot"):
-        seen.floor += 1
-        if isinstance(floor_id, str):
-            seen.floor_chunks.setdefault(floor_id, []).append(int(number_of(record, "floor_chunk_tokens") or 0))
-    # A chunk that was cut, or sent though it was over the slot, did not fit.
-    seen.whole.update(chunk_id for chunk_id in _strings(record, "packed_ids") if chunk_id not in (floor_id, cut_id))
-    if record["skipped_with_room"] > 0:
-        _note_skipped(seen, record, limits)
-    if (answered := answered_of(record)) is not None:
-        seen.answered.append(answered)
-
-
-def _note_skipped(seen: _Seen, record: Record, limits: Thresholds) -> None:
-    ids, sizes = _strings(record, "skipped_with_room_ids"), record.get("skipped_with_room_tokens")
-    median = number_of(record, "median_tokens") or 0
-    seen.unnamed += not ids
-    seen.with_room.append(list(ids))
-    for place, chunk_id in enumerate(ids):
-        chunk = seen.chunks.setdefault(chunk_id, _Chunk())
-        chunk.skipped += 1
-        tokens = sizes[place] if isinstance(sizes, list) and place < len(sizes) else None
-        if isinstance(tokens, int):
-            chunk.tokens = tokens
-            chunk.over_slot += tokens > record["slot"]
-            chunk.large += tokens >= limits.outlier_size * median
-
-
-def _strings(record: Record, name: str) -> Sequence[str]:
-    values = record.get(name)
-    return [value for value in values if isinstance(value, str)] if isinstance(values, list) else []
 
 
 _EMPTY = {
@@ -154,7 +91,8 @@ _EMPTY = {
 """Why a slot is mostly empty -> name of the finding, how it is said, what to do."""
 
 
-def _empty(seen: _Seen, limits: Thresholds, reason: str) -> Finding:
+def _empty(seen: Seen, reason: str) -> Finding:
+    limits = seen.limits
     name, because, advice = _EMPTY[reason]
     share, total = seen.empty[reason] / seen.requests, sum(seen.empty[each] for each in _EMPTY) / seen.requests
     worst = seen.empty[reason] == max(seen.empty[each] for each in _EMPTY)
@@ -172,7 +110,8 @@ def _empty(seen: _Seen, limits: Thresholds, reason: str) -> Finding:
     )
 
 
-def _outliers(seen: _Seen, limits: Thresholds, top: int, described: Described | None) -> Finding:
+def _outliers(seen: Seen, top: int, described: Described | None) -> Finding:
+    limits = seen.limits
     never = {
         chunk_id: chunk
         for chunk_id, chunk in seen.chunks.items()
@@ -212,7 +151,8 @@ def _outliers(seen: _Seen, limits: Thresholds, top: int, described: Described | 
     )
 
 
-def _truncated(seen: _Seen, limits: Thresholds) -> Finding:
+def _truncated(seen: Seen) -> Finding:
+    limits = seen.limits
     share = seen.cut_floor / seen.requests
     says = f"{_of(seen.cut_floor, seen.requests)} had their best chunk cut; threshold {limits.truncated:.0%}"
     if seen.cut_into_rest:
@@ -227,10 +167,11 @@ def _truncated(seen: _Seen, limits: Thresholds) -> Finding:
     )
 
 
-def _floor(seen: _Seen, limits: Thresholds, top: int, described: Described | None) -> Finding:
+def _floor(seen: Seen, top: int, described: Described | None) -> Finding:
+    limits = seen.limits
     share = seen.floor / seen.requests
     says = f"in {_of(seen.floor, seen.requests)} the best chunk alone was over the slot; threshold {limits.floor:.0%}"
-    if seen.floor == seen.requests:
+    if seen.floor == seen.requests and not seen.is_whole:
         says += (
             "; if other requests were made, the level of the logger chunkledger.packer is WARNING, which keeps them "
             "out of the log: set it to INFO"
@@ -258,7 +199,8 @@ def _floor(seen: _Seen, limits: Thresholds, top: int, described: Described | Non
     )
 
 
-def _drift(seen: _Seen, limits: Thresholds) -> Finding:
+def _drift(seen: Seen) -> Finding:
+    limits = seen.limits
     threshold = {"drift": limits.drift, "gain": limits.gain, "answered": limits.answered}
     found = drift(seen.answered, limits.answered)
     if found is None:

@@ -20,8 +20,11 @@ WRAPPING_FIELDS = (
 """Fields in which formatters and collectors keep the record, as an object or as text: the log record's attribute, the
 message of JSON formatters, container runtimes, OpenTelemetry, cloud logs and journald."""
 
-_OURS = ({"slot", "used"}, {"k", "answered_correctly"})
-"""Fields that tell a record from its wrapping: of a packing, of an evaluation."""
+Marks = tuple[frozenset[str], ...]
+"""Fields of which all of one set tell a record from its wrapping."""
+
+_OURS: Marks = (frozenset(("slot", "used")), frozenset(("k", "answered_correctly")))
+"""Of a packing, of an evaluation."""
 
 _NAMED = 6
 _LARGEST = 10**15  # tokens that no model ever had; larger figures are faults of whatever wrote them
@@ -70,8 +73,12 @@ class Reading:
                 yield number, record
 
 
-def record_of(line: str) -> Record | None:
+def record_of(line: str, marks: Marks = _OURS) -> Record | None:
     r"""The record in one line of a log, whatever stands before or behind it; None where there is none.
+
+    Args:
+        line: of the log.
+        marks: what tells the record that is looked for.
 
     >>> record_of('2026-03-01 12:00:01 INFO {"slot": 6000, "used": 5800} (pack.py:12)')
     {'slot': 6000, 'used': 5800}
@@ -80,8 +87,8 @@ def record_of(line: str) -> Record | None:
     """
     first = None
     for found in _objects(line):
-        record = _unwrapped(found)
-        if _is_ours(record):
+        record = _unwrapped(found, marks)
+        if _has_marks(record, marks):
             return record
         first = first or record
     return first
@@ -100,22 +107,22 @@ def _objects(line: str) -> Iterator[dict[str, Any]]:
         at = line.find("{", end)
 
 
-def _unwrapped(found: dict[str, Any]) -> Record:
-    if _is_ours(found):
+def _unwrapped(found: dict[str, Any], marks: Marks) -> Record:
+    if _has_marks(found, marks):
         return found
     for name in WRAPPING_FIELDS:
         inner = found.get(name)
         if isinstance(inner, dict):
             inner = inner.get("stringValue", inner)  # OpenTelemetry's way to write a body
         if isinstance(inner, str):
-            inner = record_of(inner)
-        if isinstance(inner, dict) and _is_ours(inner):
+            inner = record_of(inner, marks)
+        if isinstance(inner, dict) and _has_marks(inner, marks):
             return {**found, **inner}
     return found
 
 
-def _is_ours(record: Record) -> bool:
-    return any(names <= record.keys() for names in _OURS)
+def _has_marks(record: Record, marks: Marks) -> bool:
+    return any(names <= record.keys() for names in marks)
 
 
 def fields_of(record: Record) -> str:
