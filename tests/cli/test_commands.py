@@ -48,6 +48,7 @@ OPTIONS = {
         "--log-format",
     ],
     "report": ["--format", "--top", "--window", "--run"],
+    "show": ["--chunk", "--format", "--run"],
     "export": ["--format", "--role", "--encoding", "--to", "--run"],
     "feed": ["--since", "--cursor", "--ack", "--ack-run", "--run", "--role", "--format", "--to"],
     "runs": ["--last", "--format"],
