@@ -4,6 +4,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 PEERS := $(VENV)/peers
 REMOTE := $(VENV)/remote
+PAGE := $(VENV)/page
+# The browser that the tests of the report's page drive.
+export CHROMIUM ?= /usr/bin/chromium
 DEMO := .demo
 CORPUS ?= sample_corpus
 # Tests over all cores, the long ones of a file too.
@@ -15,7 +18,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 PIP := $(BIN)/python -m pip --quiet
 SOURCES := pyproject.toml constraints.txt
 
-.PHONY: help demo test test-remote check format lint types contracts suite package bench peers clean
+.PHONY: help demo test test-remote test-page browser check format lint types contracts suite package bench peers clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1 \t/p' $(MAKEFILE_LIST) | expand -t 20
@@ -28,6 +31,10 @@ $(BIN)/python:
 $(VENV)/.core: $(BIN)/python $(SOURCES)
 	$(PIP) install --editable .
 	@touch $@
+
+$(VENV)/.page: $(BIN)/python $(SOURCES)
+	$(PIP) install --editable '.[page]'
+	@touch $@ $(VENV)/.core
 
 $(VENV)/.test: $(BIN)/python $(SOURCES)
 	$(PIP) install --editable '.[test]'
@@ -49,7 +56,13 @@ $(REMOTE)/.installed: $(BIN)/python $(SOURCES)
 	$(REMOTE)/bin/python -m pip --quiet install --editable '.[remote-test]'
 	@touch $@
 
-demo: $(VENV)/.core  ## ingest sample_corpus, twice, report on it, pack a slot from it, read the log
+# An environment of its own, because nothing of the core may come to need the packages that make a page.
+$(PAGE)/.installed: $(BIN)/python $(SOURCES)
+	$(PYTHON) -m venv $(PAGE)
+	$(PAGE)/bin/python -m pip --quiet install --editable '.[page-test]'
+	@touch $@
+
+demo: $(VENV)/.page  ## ingest sample_corpus, twice, report on it, pack a slot from it, read the log
 	@rm -rf $(DEMO) && mkdir -p $(DEMO)
 	@echo '--- ingest: three of the documents are bad on purpose, so the exit code is 3'
 	@$(BIN)/chunkledger ingest sample_corpus --out $(DEMO)/ledger --slot-tokens 4000 || test $$? -eq 3
@@ -61,7 +74,7 @@ demo: $(VENV)/.core  ## ingest sample_corpus, twice, report on it, pack a slot f
 	@$(BIN)/chunkledger feed $(DEMO)/nights --since 1 > /dev/null
 	@$(BIN)/chunkledger runs $(DEMO)/nights
 	@echo; echo '--- report: which chunks do not suit the slot, and what is to blame'
-	@$(BIN)/chunkledger report $(DEMO)/ledger --top 5
+	@$(BIN)/chunkledger report $(DEMO)/ledger --top 5 --html $(DEMO)/report.html
 	@echo; echo '--- slot: what is left of the window for retrieved text'
 	@$(BIN)/chunkledger slot --window 16000 --system 900 --tools 1200 --history 5900 --question 60 \
 		--reserved-output 3500 --framing 40 --margin 0.025
@@ -79,8 +92,19 @@ test: $(VENV)/.test  ## run the core test suite
 test-remote: $(REMOTE)/.installed  ## run the tests of object stores, against a server on this machine
 	$(REMOTE)/bin/python -m pytest -q $(SPREAD) tests/remote
 
+test-page: $(PAGE)/.installed browser  ## run the tests of the report's page, in a browser
+	$(PAGE)/bin/python -m pytest -q $(SPREAD) tests/page pipeline/chunkledger/outliers/page
+
+browser:
+	@test -x "$(CHROMIUM)" || { \
+		test "$$(id -u)" = 0 && test -e /etc/debian_version && command -v apt-get > /dev/null && \
+			apt-get -qq update && apt-get -qq --yes --no-install-recommends install chromium > /dev/null; } || true
+	@test -x "$(CHROMIUM)" || { \
+		echo "The tests of the page drive Chromium, and $(CHROMIUM) is not there: install it (Debian, as root: apt-get"; \
+		echo "install chromium), or name another one with: make test-page CHROMIUM=/path/to/chromium"; exit 1; }
+
 check: $(VENV)/.check  ## everything that must hold: format, lint, types, contracts, tests, docs, package
-	@$(MAKE) --no-print-directory format lint types contracts suite test-remote package
+	@$(MAKE) --no-print-directory format lint types contracts suite test-remote test-page package
 
 format: $(VENV)/.check
 	$(BIN)/ruff format --check --quiet .

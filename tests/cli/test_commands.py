@@ -47,7 +47,7 @@ OPTIONS = {
         "--quiet",
         "--log-format",
     ],
-    "report": ["--format", "--top", "--window", "--run"],
+    "report": ["--html", "--format", "--top", "--window", "--run"],
     "show": ["--chunk", "--format", "--run"],
     "export": ["--format", "--role", "--encoding", "--to", "--run"],
     "feed": ["--since", "--cursor", "--ack", "--ack-run", "--run", "--role", "--format", "--to"],

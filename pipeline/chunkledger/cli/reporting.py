@@ -9,6 +9,7 @@ import typer
 from rich.table import Table
 
 from chunkledger.cli.output import cell, console, table
+from chunkledger.cli.paging import page_file, write_page
 from chunkledger.settings import Settings
 from chunkledger.store.ledger import open_ledger
 
@@ -22,11 +23,16 @@ def report_command(
     top: Annotated[int, typer.Option(min=1, help="How many documents to name.")] = 10,
     run: Annotated[int | None, typer.Option(min=1, metavar="RUN", help="Read this run. [the last one]")] = None,
     window: Annotated[int, typer.Option(min=1, help="Context window to compare the corpus with.")] = 128_000,
+    html: Annotated[str | None, typer.Option(metavar="FILE", help="Write a page with charts and texts, too.")] = None,
 ) -> None:
     """Tell which chunks of LEDGER do not suit the slot, what is to blame, and where."""
     from chunkledger.outliers.summary import summary  # not at the top: ingest would carry polars along, 25 MB
 
-    found = summary(open_ledger(ledger, run), top=top)
+    opened = open_ledger(ledger, run)
+    page = page_file(html, opened) if html is not None else None
+    found = summary(opened, top=top)
+    if page is not None:
+        write_page(opened, found, page)
     if format == "json":
         print(json.dumps(found.as_dict() | {"window": window, "fits_whole": found.fits_whole(window)}, indent=1))
         return
