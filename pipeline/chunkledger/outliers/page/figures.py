@@ -21,6 +21,7 @@ _POINTS = 120
 _TAIL_ROOM = 1.3
 """How far beyond the 99th percentile a size is drawn; what is larger is counted in one bar, so that one outlier of a
 million tokens does not squash all others into the first."""
+_STEPS = (1, 2, 3, 4, 5, 6, 8, 10)
 _MOST_FOLDERS = 8
 _DEEPEST = 4
 
@@ -158,15 +159,13 @@ def _at_most(ordered: pl.Series, tokens: int) -> int:
 
 
 def nice(width: float) -> int:
-    """The smallest of 1, 2, 5, 10, 20, 50, … that is not below the width.
+    """The smallest number that people count in and that is not below the width.
 
-    >>> [nice(width) for width in (0.2, 1.2, 17, 43, 501)]
-    [1, 2, 20, 50, 1000]
+    >>> [nice(width) for width in (0.2, 1.2, 17, 27.5, 43, 501)]
+    [1, 2, 20, 30, 50, 600]
     """
-    if width <= 1:
-        return 1
-    power = 10 ** math.floor(math.log10(width))
-    return next(factor * power for factor in (1, 2, 5, 10) if factor * power >= width)
+    power = int(10 ** math.floor(math.log10(max(width, 1))))
+    return next(factor * power for factor in _STEPS if factor * power >= width)
 
 
 def groups(frame: pl.DataFrame, key: pl.Expr, *, most: int | None = None) -> tuple[Group, ...]:
