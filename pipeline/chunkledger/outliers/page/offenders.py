@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
 
 import polars as pl
 
+from chunkledger.outliers.page.shown import script_json
+
 MOST_ROWS = 1000
 _OF_EACH = 20
 """Of each flag and cause at least so many: a thousand tables would else hide the one character over the limit."""
+_MOST_BYTES = 1_500_000
+"""Of all ids and details as JSON, which takes six bytes for many a sign."""
 _SEVERITY = (("over_slot", 3), ("over_max", 2), ("over_share", 1))
 
 
@@ -41,7 +46,21 @@ def offenders_of(frame: pl.DataFrame) -> tuple[Offender, ...]:
         others = ordered.filter(pl.col("nth") >= _OF_EACH).head(MOST_ROWS - len(each))
         ordered = pl.concat([each, others]).sort("place")
     rows = ordered.select(field.name for field in fields(Offender)).to_dicts()
-    return tuple(Offender(**row | {"flags": tuple(row["flags"])}) for row in rows)
+    return tuple(_bounded(Offender(**row | {"flags": tuple(row["flags"])}) for row in rows))
+
+
+def _bounded(offenders: Iterable[Offender]) -> Iterator[Offender]:
+    """As many of them, from the first on, as a page has room for."""
+    known: set[str] = set()
+    left = _MOST_BYTES
+    for offender in offenders:
+        left -= len(script_json([offender.flags, offender.flag_cause, offender.flag_detail]).encode())
+        if offender.doc_id not in known:
+            left -= len(script_json(offender.doc_id).encode())
+            known.add(offender.doc_id)
+        if left < 0:
+            return
+        yield offender
 
 
 def _ordered(flagged: pl.DataFrame) -> pl.DataFrame:

@@ -82,8 +82,8 @@
       element("td", {}, button, element("span", { className: "place" }, `${row.first === null ? "" : "lines "}${place(row)}: ${visible(`${row.cause}, ${row.detail}`)}`)),
       cell(place(row), "number wide"),
       cell(count(row.rendered), "number"),
-      cell(count(row.embed), "number wide"),
-      cell(count(row.text), "number wide"),
+      cell(count(row.embed), "number wider"),
+      cell(count(row.text), "number wider"),
       cell(row.flags.join(", "), "wide"),
       cell(visible(`${row.cause}, ${row.detail}`), "wide"),
     );

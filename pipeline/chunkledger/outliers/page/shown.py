@@ -45,7 +45,7 @@ def short(text: str, most: int = 120) -> str:
     """The text, its middle left out where it is long.
 
     >>> short("a/very/long/path/to/a/document.md", 21)
-    'a/very/…o/document.md'
+    'a/very/…a/document.md'
     """
     head = most // 3
     return text if len(text) <= most else f"{text[:head]}…{text[head + 1 - most :]}"

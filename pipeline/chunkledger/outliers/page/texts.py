@@ -15,7 +15,7 @@ from chunkledger.outliers.views import ChunkView, Cut, document_views
 from chunkledger.store.ledger import Ledger
 
 MOST_BYTES = 5_000_000
-"""Of all texts as JSON: a page is to stay below 8 MB."""
+"""Of all texts as JSON, with their ids: a page is to stay below 8 MB."""
 _PLANNED_BYTES = 4_000_000
 _BYTES_A_TOKEN = 6
 _BYTES_A_CHUNK = 400
@@ -63,7 +63,7 @@ def texts_of(ledger: Ledger, frame: pl.DataFrame, offenders: Sequence[Offender])
     left = MOST_BYTES
     for view in document_views(ledger, wanted):
         held = tuple(map(_as_json, view.chunks))
-        size = len(script_json(held).encode())
+        size = len(script_json([view.doc_id, held]).encode())
         if size <= left:
             left -= size
             found.append(Shown(view.doc_id, counts[view.doc_id][0], held))
