@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from browsing import Open
 from chunkledger.outliers.page.figures import frame_of
@@ -119,7 +119,8 @@ def test_figures_and_causes_lead_to_their_chunks(open_page: Open, sample: Path, 
     """The links at the top filter the list, and lead there."""
     page = open_page(sample)
     page.locator(".causes a", has_text="tables").click()
+    expect(page.locator("#outliers")).to_be_focused()
     assert _listed(page) == _expected([row for row in outliers if row.flag_cause == "table"])
-    assert page.evaluate("document.activeElement.id") == "outliers"
     page.locator(".keys a", has_text="below").click()
+    page.wait_for_function("document.querySelector('#flag').value === 'under_min'")
     assert _listed(page) == _expected([row for row in outliers if "under_min" in row.flags])

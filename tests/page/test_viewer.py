@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from browsing import Open, page_of
 from chunkledger import Settings, ingest
@@ -85,9 +85,10 @@ def test_keyboard_alone(open_page: Open, sample: Path, ledger: Path) -> None:
     page.keyboard.press("Enter")
     assert (page.locator("#viewer-title").inner_text(), page.locator("#viewer-place").text_content()) == (second, place)
     page.keyboard.press("Escape")
-    assert not page.locator("dialog").is_visible()
-    assert page.evaluate("document.activeElement.matches('#table .open')")
-    assert page.evaluate("[...document.querySelectorAll('#table .open')].indexOf(document.activeElement)") == 1
+    expect(page.locator("dialog")).not_to_be_visible()
+    expect(page.locator("#table .open").nth(1)).to_be_focused()
+    page.keyboard.press("Enter")
+    assert (page.locator("#viewer-title").inner_text(), page.locator("#viewer-place").text_content()) == (second, place)
 
 
 def test_every_document_can_be_chosen(open_page: Open, sample: Path, ledger: Path) -> None:
@@ -108,7 +109,7 @@ def test_the_outlier_is_in_the_address(open_page: Open, sample: Path, ledger: Pa
     page.locator("#table .open").first.click()
     title, address = page.locator("#viewer-title").inner_text(), page.evaluate("location.hash")
     page.go_back()
-    assert not page.locator("dialog").is_visible()
+    expect(page.locator("dialog")).not_to_be_visible()
     other = open_page(sample, address)
     assert other.locator("#viewer-title").inner_text() == title
     assert other.locator(".here").count() == 1
@@ -153,5 +154,5 @@ def test_closing_beside_the_viewer(open_page: Open, sample: Path, width: int) ->
     page = open_page(sample, width=width)
     page.locator("#table .open").first.click()
     page.get_by_role("button", name="Close", exact=True).click()
-    assert not page.locator("dialog").is_visible()
-    assert page.evaluate("location.hash") == ""
+    expect(page.locator("dialog")).not_to_be_visible()
+    page.wait_for_function("location.hash === ''")

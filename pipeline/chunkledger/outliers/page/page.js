@@ -11,7 +11,6 @@
   const viewer = byId("viewer");
   const prints = matchMedia("print");
   let printing = prints.matches;
-  let returnTo = null;
 
   // Characters that do not show, or that turn others around, but for those that letters and emoji are made with.
   const UNSEEN = /(?![\t\n\r\u200c\u200d])[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}]/u;
@@ -34,16 +33,15 @@
   /* The address */
 
   const DEFAULTS = { find: "", flag: "", cause: "", sort: "", page: "1", doc: "", chunk: "" };
-  const state = () => ({ ...DEFAULTS, ...Object.fromEntries(new URLSearchParams(location.hash.slice(1))) });
+  const stateOf = (hash) => ({ ...DEFAULTS, ...Object.fromEntries(new URLSearchParams(hash.slice(1))) });
+  const state = () => stateOf(location.hash);
 
   function go(changes, { isStep = false } = {}) {
     const next = Object.entries({ ...state(), ...changes }).filter(([key, value]) => key in DEFAULTS && String(value) !== DEFAULTS[key]);
     const hash = `#${new URLSearchParams(next.map(([key, value]) => [key, String(value)]))}`;
-    if (isStep) location.hash = hash; // which reads it again
-    else {
-      history.replaceState(null, "", hash);
-      show();
-    }
+    if (isStep) history.pushState(null, "", hash);
+    else history.replaceState(null, "", hash);
+    show();
   }
 
   /* The list */
@@ -74,7 +72,6 @@
   }
 
   function rowOf(row) {
-    const open = () => go({ doc: row.id, chunk: row.chunk }, { isStep: true });
     const button = element("button", { type: "button", className: "open" }, element("bdi", {}, visible(short(row.id))));
     const cell = (text, className = "") => element("td", { className }, text);
     const made = element(
@@ -89,15 +86,17 @@
     );
     made.addEventListener("click", () => {
       if (String(getSelection())) return; // somebody copies from the list
-      returnTo = `${row.doc}/${row.chunk}`;
-      open();
+      button.focus(); // where the browser returns to
+      go({ doc: row.id, chunk: row.chunk }, { isStep: true });
     });
-    button.dataset.row = `${row.doc}/${row.chunk}`;
     return made;
   }
 
-  function showList(now) {
-    if (!rows.length) return;
+  let listed = null;
+  function showList({ doc, chunk, ...now }) {
+    const asked = JSON.stringify([now, printing]);
+    if (!rows.length || listed === asked) return; // the focus stays where it is
+    listed = asked;
     for (const name of ["find", "flag", "cause"]) if (byId(name).value !== now[name]) byId(name).value = now[name];
     const found = chosen(now);
     const pages = Math.max(1, Math.ceil(found.length / PAGE_ROWS));
@@ -249,7 +248,11 @@
     return `chunkledger show ${data.ledger} ${quoted}${chunk === "" ? "" : ` --chunk ${chunk}`}`;
   }
 
+  let read = null;
   function showViewer(now) {
+    const asked = JSON.stringify(now);
+    if (read === asked) return; // told twice: by popstate and by hashchange
+    read = asked;
     const doc = now.doc === "" ? -1 : data.ids.indexOf(now.doc);
     if (doc < 0) {
       if (viewer.open) viewer.close();
@@ -302,8 +305,6 @@
     viewer.addEventListener("click", (event) => event.target === viewer && viewer.close()); // beside it
     viewer.addEventListener("close", () => {
       if (state().doc) go({ doc: "", chunk: "" });
-      const button = returnTo && document.querySelector(`[data-row="${returnTo}"]`);
-      if (button) button.focus();
     });
   }
 
@@ -321,30 +322,33 @@
     });
   }
 
-  let before = DEFAULTS;
+  function setUpLinks() {
+    for (const link of document.querySelectorAll(".keys a, .causes a, .skip")) {
+      link.addEventListener("click", (event) => {
+        event.preventDefault();
+        if (!link.matches(".skip")) go(stateOf(link.hash), { isStep: true });
+        byId("outliers").focus();
+      });
+    }
+  }
+
   function show() {
     const now = state();
     showList(now);
     showViewer(now);
-    before = now;
   }
 
-  function followed() {
-    const { flag, cause } = before;
-    show();
-    const now = state();
-    if (!now.doc && (now.flag !== flag || now.cause !== cause)) byId("outliers").focus(); // by a link at the top
+  function print(is) {
+    printing = is;
+    showList(state());
   }
 
   if (rows.length) setUpList();
   setUpViewer();
+  setUpLinks();
   setUpHints();
-  addEventListener("hashchange", followed);
-  const print = (is) => {
-    if (printing === is) return;
-    printing = is;
-    showList(state());
-  };
+  addEventListener("popstate", show);
+  addEventListener("hashchange", show);
   prints.addEventListener("change", (event) => print(event.matches));
   addEventListener("beforeprint", () => print(true));
   addEventListener("afterprint", () => print(false));
