@@ -62,7 +62,7 @@ $(PAGE)/.installed: $(BIN)/python $(SOURCES)
 	$(PAGE)/bin/python -m pip --quiet install --editable '.[page-test]'
 	@touch $@
 
-demo: $(VENV)/.page  ## ingest sample_corpus, twice, report on it, pack a slot from it, read the log
+demo: $(VENV)/.page  ## ingest sample_corpus, twice, report on it, with a page, pack a slot from it, read the log
 	@rm -rf $(DEMO) && mkdir -p $(DEMO)
 	@echo '--- ingest: three of the documents are bad on purpose, so the exit code is 3'
 	@$(BIN)/chunkledger ingest sample_corpus --out $(DEMO)/ledger --slot-tokens 4000 || test $$? -eq 3

@@ -74,14 +74,14 @@ def test_filters(open_page: Open, sample: Path, outliers: list[Offender]) -> Non
     page.get_by_label("Cause", exact=True).select_option("table")
     tables = [row for row in outliers if row.flag_cause == "table"]
     assert _listed(page) == _expected(tables)
-    assert page.get_by_role("status").first.text_content() == f"{len(tables)} of {len(outliers)} outliers"
+    assert page.get_by_role("status").first.text_content() == f"{len(tables)} of the {len(outliers)} outliers"
     page.get_by_label("Find").fill("RATES table")
     assert _listed(page) == _expected([row for row in tables if "rates" in row.doc_id])
     page.get_by_role("button", name="Clear", exact=True).click()
     page.get_by_label("Flag", exact=True).select_option("under_min")
     assert _listed(page) == _expected([row for row in outliers if "under_min" in row.flags])
     page.get_by_label("Find").fill("no such document")
-    assert (_listed(page), page.locator("#count").text_content()) == ([], f"0 of {len(outliers)} outliers")
+    assert (_listed(page), page.locator("#count").text_content()) == ([], f"0 of the {len(outliers)} outliers")
 
 
 def test_pages_turn(open_page: Open, sample: Path, outliers: list[Offender]) -> None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import polars as pl
 
-from chunkledger.settings import Settings
+from chunkledger.settings import MIN_MAX_TOKENS, Settings
 
+_NEARLY_ALL = 0.99
+"""Of the headers: one of a hundred repeats the header of a wide table, and should not make all other chunks small."""
 _ADVICE = {
     "table": "A lower `--max-tokens` cuts between more of its rows; its header goes along with each part.",
     "code": "A lower `--max-tokens` cuts between its least indented lines; leave generated code out with `--exclude`.",
@@ -32,20 +34,21 @@ def advice_on_limits(settings: Settings, sizes: pl.DataFrame) -> str:
         settings: that the chunks were made with.
         sizes: their `embed_tokens` and `rendered_tokens`.
     """
-    over = sizes.filter(pl.col("rendered_tokens") > settings.share_tokens)
-    by_header = over.filter(pl.col("embed_tokens") <= settings.max_tokens)
-    header = max((rendered - embed for rendered, embed in _sizes(by_header)), default=0)
-    limit = settings.share_tokens - header
-    if not len(by_header) or settings.max_tokens <= limit or settings.max_tokens > 2 * settings.share_tokens:
+    header = pl.col("rendered_tokens") - pl.col("embed_tokens")
+    over = sizes.filter(
+        (pl.col("rendered_tokens") > settings.share_tokens) & (pl.col("embed_tokens") <= settings.max_tokens)
+    )
+    if not len(over) or settings.max_tokens > 2 * settings.share_tokens:
         return ""
-    slots = settings.slot_tokens // max(rendered for rendered, _ in _sizes(by_header))
+    usual, largest = over.select(
+        header.quantile(_NEARLY_ALL, "higher").cast(int).alias("usual"), pl.max("rendered_tokens").alias("largest")
+    ).row(0)
+    limit = settings.share_tokens - usual
+    if not MIN_MAX_TOKENS <= limit < settings.max_tokens:
+        return ""
+    slots = settings.slot_tokens // largest
     others = f", or `--slot-chunks {slots}`" if slots else ""
     return (
-        f"The limit does not suit the slot: a chunk of {settings.max_tokens:,} tokens and its header, "
-        f"up to {header:,}, are more than a share of {settings.share_tokens:,}. "
-        f"Ingest with `--max-tokens {limit}`{others}."
+        f"The limit does not suit the slot: {settings.max_tokens:,} tokens and a header of up to {usual:,} are more "
+        f"than a share of {settings.share_tokens:,}. Ingest with `--max-tokens {limit}`{others}."
     )
-
-
-def _sizes(frame: pl.DataFrame) -> list[tuple[int, int]]:
-    return frame.select("rendered_tokens", "embed_tokens").unique().rows()

@@ -92,11 +92,11 @@
     return made;
   }
 
-  let listed = null;
+  let drawn = null;
   function showList({ doc, chunk, ...now }) {
     const asked = JSON.stringify([now, printing]);
-    if (!rows.length || listed === asked) return; // the focus stays where it is
-    listed = asked;
+    if (!rows.length || drawn === asked) return; // the focus stays where it is
+    drawn = asked;
     for (const name of ["find", "flag", "cause"]) if (byId(name).value !== now[name]) byId(name).value = now[name];
     const found = chosen(now);
     const pages = Math.max(1, Math.ceil(found.length / PAGE_ROWS));
@@ -108,7 +108,8 @@
       if (head.dataset.sort !== now.sort.replace(/^-/, "")) head.removeAttribute("aria-sort");
       else head.setAttribute("aria-sort", now.sort.startsWith("-") ? "descending" : "ascending");
     }
-    const all = found.length === rows.length ? noun(rows.length, "outlier") : `${count(found.length)} of ${noun(rows.length, "outlier")}`;
+    const listed = data.flagged > rows.length ? `${count(rows.length)} worst of ${noun(data.flagged, "outlier")}` : noun(rows.length, "outlier");
+    const all = found.length === rows.length ? listed : `${count(found.length)} of the ${listed}`;
     say(byId("count"), `${all}${pages > 1 && !printing ? `, ${count(first + 1)} to ${count(first + shown.length)} shown` : ""}`);
     byId("page").textContent = `Page ${count(page)} of ${count(pages)}`;
     byId("before").disabled = page === 1;

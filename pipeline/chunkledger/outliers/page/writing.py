@@ -73,7 +73,7 @@ def page_of(ledger: Ledger, found: Summary) -> str:
         figures=figures,
         listed=len(offenders),
         texts=texts,
-        data=Markup(script_json(_data(ledger, offenders, texts))),  # noqa: S704 (escaped for its place)
+        data=Markup(script_json(_data(ledger, found.flagged, offenders, texts))),  # noqa: S704 (escaped for its place)
         script=Markup(script),  # noqa: S704 (our own file)
         style=Markup(style),  # noqa: S704 (our own file)
         script_hash=_hash(script),
@@ -110,13 +110,14 @@ def _hash(text: str) -> str:
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
 
 
-def _data(ledger: Ledger, offenders: Sequence[Offender], texts: Sequence[Shown]) -> Mapping[str, object]:
+def _data(ledger: Ledger, flagged: int, offenders: Sequence[Offender], texts: Sequence[Shown]) -> Mapping[str, object]:
     """What the script works on; documents are named by their place in `ids`."""
     places = {doc_id: place for place, doc_id in enumerate(dict.fromkeys(row.doc_id for row in offenders))}
     for shown in texts:
         places.setdefault(shown.doc_id, len(places))
     return {
         "ledger": ledger.root.rstrip("/").rpartition("/")[2],
+        "flagged": flagged,
         "ids": list(places),
         "rows": [
             [
