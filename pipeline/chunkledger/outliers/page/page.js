@@ -16,7 +16,10 @@
   const UNSEEN = /(?![\t\n\r\u200c\u200d])[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}]/u;
   const marked = (char) => `‹U+${char.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}›`;
   const visible = (text) => text.replace(new RegExp(UNSEEN, "gu"), marked).replace(/[\t\n\r]/g, marked);
-  const short = (text, most = 120) => (text.length <= most ? text : `${text.slice(0, most / 3)}…${text.slice(1 - (most * 2) / 3)}`);
+  const short = (text, most = 120) => {
+    const chars = [...text];
+    return chars.length <= most ? text : `${chars.slice(0, most / 3).join("")}…${chars.slice(1 - (most * 2) / 3).join("")}`;
+  };
   const count = (number) => number.toLocaleString("en");
   const noun = (number, one) => `${count(number)} ${one}${number === 1 ? "" : "s"}`;
 
