@@ -5,6 +5,9 @@ BIN := $(VENV)/bin
 PEERS := $(VENV)/peers
 REMOTE := $(VENV)/remote
 SPLITTERS := $(VENV)/splitters
+PAGE := $(VENV)/page
+# The browser that the tests of the report's page drive.
+export CHROMIUM ?= /usr/bin/chromium
 DEMO := .demo
 CORPUS ?= sample_corpus
 # Tests over all cores, the long ones of a file too.
@@ -16,7 +19,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 PIP := $(BIN)/python -m pip --quiet
 SOURCES := pyproject.toml constraints.txt
 
-.PHONY: help demo test test-remote test-splitters check format lint types contracts suite package bench peers clean
+.PHONY: help demo test test-remote test-splitters test-page browser check format lint types contracts suite package bench peers clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1 \t/p' $(MAKEFILE_LIST) | expand -t 20
@@ -29,6 +32,10 @@ $(BIN)/python:
 $(VENV)/.core: $(BIN)/python $(SOURCES)
 	$(PIP) install --editable .
 	@touch $@
+
+$(VENV)/.page: $(BIN)/python $(SOURCES)
+	$(PIP) install --editable '.[page]'
+	@touch $@ $(VENV)/.core
 
 $(VENV)/.test: $(BIN)/python $(SOURCES)
 	$(PIP) install --editable '.[test]'
@@ -56,7 +63,13 @@ $(SPLITTERS)/.installed: $(BIN)/python $(SOURCES)
 	$(SPLITTERS)/bin/python -m pip --quiet install --editable '.[splitter-test]'
 	@touch $@
 
-demo: $(VENV)/.core  ## ingest sample_corpus, twice, report on it, try other settings, pack a slot, read the log
+# An environment of its own, because nothing of the core may come to need the packages that make a page.
+$(PAGE)/.installed: $(BIN)/python $(SOURCES)
+	$(PYTHON) -m venv $(PAGE)
+	$(PAGE)/bin/python -m pip --quiet install --editable '.[page-test]'
+	@touch $@
+
+demo: $(VENV)/.page  ## ingest sample_corpus, twice, report on it, with a page, try other settings, pack a slot, read the log
 	@rm -rf $(DEMO) && mkdir -p $(DEMO)
 	@echo '--- ingest: three of the documents are bad on purpose, so the exit code is 3'
 	@$(BIN)/chunkledger ingest sample_corpus --out $(DEMO)/ledger --slot-tokens 4000 || test $$? -eq 3
@@ -68,7 +81,7 @@ demo: $(VENV)/.core  ## ingest sample_corpus, twice, report on it, try other set
 	@$(BIN)/chunkledger feed $(DEMO)/nights --since 1 > /dev/null
 	@$(BIN)/chunkledger runs $(DEMO)/nights
 	@echo; echo '--- report: which chunks do not suit the slot, and what is to blame'
-	@$(BIN)/chunkledger report $(DEMO)/ledger --top 5
+	@$(BIN)/chunkledger report $(DEMO)/ledger --top 5 --html $(DEMO)/report.html
 	@echo; echo '--- whatif: what other limits would make of it; the ledger stays as it is'
 	@$(BIN)/chunkledger whatif --against $(DEMO)/ledger --sweep max_tokens=256..512:128 --quiet 2> /dev/null || test $$? -eq 3
 	@echo; echo '--- simulate: how slots of several sizes would fill'
@@ -93,8 +106,19 @@ test-remote: $(REMOTE)/.installed  ## run the tests of object stores, against a 
 test-splitters: $(SPLITTERS)/.installed  ## run the examples of other splitters, and report on their chunks
 	$(SPLITTERS)/bin/python -m pytest -q tests/splitters
 
+test-page: $(PAGE)/.installed browser  ## run the tests of the report's page, in a browser
+	$(PAGE)/bin/python -m pytest -q $(SPREAD) tests/page pipeline/chunkledger/outliers/page
+
+browser:
+	@test -x "$(CHROMIUM)" || { \
+		test "$$(id -u)" = 0 && test -e /etc/debian_version && command -v apt-get > /dev/null && \
+			apt-get -qq update && apt-get -qq --yes --no-install-recommends install chromium > /dev/null; } || true
+	@test -x "$(CHROMIUM)" || { \
+		echo "The tests of the page drive Chromium, and $(CHROMIUM) is not there: install it (Debian, as root: apt-get"; \
+		echo "install chromium), or name another one with: make test-page CHROMIUM=/path/to/chromium"; exit 1; }
+
 check: $(VENV)/.check  ## everything that must hold: format, lint, types, contracts, tests, docs, package
-	@$(MAKE) --no-print-directory format lint types contracts suite test-remote test-splitters package
+	@$(MAKE) --no-print-directory format lint types contracts suite test-remote test-splitters test-page package
 
 format: $(VENV)/.check
 	$(BIN)/ruff format --check --quiet .

@@ -93,21 +93,30 @@ def test_module_is_the_command() -> None:
 
 
 def test_tests_import_only_what_their_extra_brings() -> None:
-    """Every package that a test imports is a dependency, or in the `test` extra that `make test` installs."""
+    """Every package that a test imports is a dependency, or in the extra that its `make` target installs."""
     root = Path(__file__).parent.parent
     project = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["project"]
-    declared = [*project["dependencies"], *project["optional-dependencies"]["test"]]
-    names = {re.split(r"[<>=!~ \[]", line)[0].lower().replace("-", "_") for line in declared}
+    extras = project["optional-dependencies"]
+    names = _names([*project["dependencies"], *extras["test"]])
     names |= {"yaml", "toktok", "markdown_it", "chunkledger", "tiktoken_ext"}  # imported under another name
     own = {path.stem for folder in ("tests", "benchmarks") for path in (root / folder).iterdir()}
-    imported: set[str] = set()
     for path in (root / "tests").rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            if isinstance(node, ast.Import):
-                imported |= {alias.name.partition(".")[0] for alias in node.names}
-            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-                imported.add(node.module.partition(".")[0])
-    assert imported - names - own - set(sys.stdlib_module_names) == set()
+        brought = names | (_names(extras["page-test"]) if path.parent.name == "page" else set())
+        assert _imported(path) - brought - own - set(sys.stdlib_module_names) == set()
+
+
+def _names(declared: list[str]) -> set[str]:
+    return {re.split(r"[<>=!~ \[]", line)[0].lower().replace("-", "_") for line in declared}
+
+
+def _imported(path: Path) -> set[str]:
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name.partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            found.add(node.module.partition(".")[0])
+    return found
 
 
 def test_settings_offer_the_encodings_that_can_be_counted() -> None:

@@ -372,7 +372,7 @@ def test_given_chunks_have_advice_of_their_own(tmp_path: Path) -> None:
     settings = Settings(chunks=True)
     ingest([table], tmp_path / "ledger", settings)
     [plain] = summary(open_ledger(tmp_path / "ledger")).advice
-    assert (plain.cause, "their splitter does not open long paragraphs" in plain.what, plain.command) == (
+    assert (plain.cause, "The splitter does not open long paragraphs" in plain.what, plain.command) == (
         "unbroken_prose",
         True,
         "",

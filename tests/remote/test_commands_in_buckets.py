@@ -54,6 +54,7 @@ def test_commands_take_urls(corpus: Bucket, tmp_path: Path) -> None:
     write(tmp_path, {"ids": json.loads(first)["chunk_id"]})
     for arguments in (
         ("report", "{}", "--format", "json"),
+        ("show", "{}", "a.md"),
         ("export", "{}", "--format", "csv"),
         ("verify", "{}"),
         ("pack", "{}", "--ids", str(tmp_path / "ids"), "--slot-tokens", "3000", "--render"),

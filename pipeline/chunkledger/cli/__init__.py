@@ -22,6 +22,7 @@ from chunkledger.cli import (
     packing,
     recounting,
     reporting,
+    showing,
     simulating,
     starting,
     verifying,
@@ -44,6 +45,7 @@ app = typer.Typer(
 for name, command in (
     ("ingest", ingesting.ingest_command),
     ("report", reporting.report_command),
+    ("show", showing.show_command),
     ("export", exporting.export_command),
     ("slot", packing.slot_command),
     ("pack", packing.pack_command),

@@ -21,12 +21,13 @@ To = Annotated[str | None, typer.Option("--to", metavar="FILE", help="Where to; 
 _STANDARD_OUTPUT = ("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
 
 
-def destination(to: str | None, ledger: str) -> Path | None:
+def destination(to: str | None, ledger: str, *, option: str = "--to") -> Path | None:
     """The file that was named; None for standard output.
 
     Args:
         to: as it was given.
         ledger: root of the ledger that is read.
+        option: its name.
 
     Raises:
         SettingsError: it is a URL, or lies in the ledger.
@@ -35,7 +36,9 @@ def destination(to: str | None, ledger: str) -> Path | None:
         return None
     if is_url(to):
         raise SettingsError(
-            f"--to takes a file, not {to}; leave it out, and give standard output to what writes to the store"
+            f"{option} takes a file, not {to}; leave it out, and give standard output to what writes to the store"
+            if option == "--to"
+            else f"{option} takes a file, not {to}; put it into the store afterwards"
         )
     path = Path(to)
     if not is_url(ledger) and path.resolve().is_relative_to(Path(ledger).resolve()):

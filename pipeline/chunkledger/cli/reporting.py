@@ -13,6 +13,7 @@ import typer
 
 from chunkledger.cli.exits import GATE_FAILED
 from chunkledger.cli.output import cell, console, result, shown, table, told
+from chunkledger.cli.paging import page_file, write_page
 from chunkledger.errors import SettingsError
 from chunkledger.store.ledger import Ledger, open_ledger
 from chunkledger.store.runs import runs
@@ -55,6 +56,7 @@ def report_command(
         ),
     ] = None,
     window: Annotated[int, typer.Option(min=1, help="Context window to compare the corpus with.")] = 128_000,
+    html: Annotated[str | None, typer.Option(metavar="FILE", help="Write a page with charts and texts, too.")] = None,
 ) -> None:
     """Tell which chunks of LEDGER do not suit the slot, what is to blame, where, and what to change."""
     # Not at the top: ingest would carry polars along, 25 MB.
@@ -63,9 +65,12 @@ def report_command(
 
     most = limits(fail_over) if fail_over is not None else {}
     opened = open_ledger(ledger, run)
+    page = page_file(html, opened) if html is not None else None
     before = None if against is None else _earlier(opened, ledger, against)
     found = summary(opened, top=top, where=where, group_by=group_by, against=before, name=ledger)
     checked = gates(most, found.counts())
+    if page is not None:
+        write_page(opened, found, page)
     if format == "json":
         _print_json(found, checked, window)
     elif format == "csv":

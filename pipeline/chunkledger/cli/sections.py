@@ -71,11 +71,8 @@ def _totals(found: Summary, window: int) -> Iterator[str]:
         f"{settings.encoding}: limit {settings.max_tokens:,}, target {settings.target:,}, least {settings.min_tokens:,}"
     )
     yield f"slot {settings.slot_tokens:,} for {settings.slot_chunks} chunks, {settings.share_tokens:,} each"
-    if found.limit_over_share and found.chunks and not settings.chunks:
-        yield (
-            f"a limit of {settings.max_tokens:,}, with what a prompt adds, is over that share: chunks as large as they "
-            "may be are flagged"
-        )
+    if found.on_limits:
+        yield found.on_limits
     if not found.chunks:
         yield "no chunk" + (" meets the condition" if found.where else ": the ledger is empty")
         return

@@ -11,30 +11,27 @@ import polars as pl
 from chunkledger.settings import Settings
 
 _ROUND = 10
+_NEARLY_ALL = 0.99
+"""Of the headers: one of a hundred names a document at length, and should not make all other chunks small."""
 _LEAST_LIMIT = 32
 """Below, a limit is no remedy that anybody would try."""
 TOO_BIG = {
-    "table": "tables are cut between rows, and only where they do not fit; a lower limit makes smaller parts of them "
-    "(the header travels along), and so do fewer or shorter columns",
-    "code": "listings are cut at blank or least indented lines, and only where they do not fit; a lower limit makes "
-    "smaller parts of them, or part them in the document",
-    "list": "lists are cut between items; a lower limit makes smaller parts of them, or part long items in the "
-    "document",
-    "html": "markup is cut by its lines; convert it to Markdown, or lower the limit",
-    "unbroken_prose": "long passages of prose; a lower limit cuts them between paragraphs, or at sentences",
-    "front_matter": "front matter is a chunk of its own; move out of it what nobody retrieves, or lower the limit",
-    "grapheme": "one character that has more tokens than the limit; raise the limit, or take it out of the document",
-    "foreign": "their splitter could have cut between paragraphs, and did not; lower its size",
+    "table": "A lower limit cuts between more of the rows, and the header goes along; or write fewer, shorter columns.",
+    "code": "A lower limit cuts between more of the least indented lines; or leave generated code out.",
+    "list": "A lower limit cuts between more items; an item as long as a section wants a heading of its own.",
+    "html": "Convert the markup to Markdown, whose structure can be cut; what is left of it is cut by lines.",
+    "front_matter": "Move what nobody retrieves out of the front matter; it stays whole where it fits.",
+    "unbroken_prose": "A lower limit cuts between more paragraphs and sentences; or plan for fewer chunks a slot.",
+    "grapheme": "One character has more tokens than the limit and can't be cut: raise the limit, or mend the document.",
+    "foreign": "The splitter could have cut between paragraphs, and did not: lower its size.",
 }
-"""Cause -> what makes such chunks, and what makes fewer of them."""
+"""Cause -> what makes fewer such chunks."""
 TOO_SMALL = {
-    "short_document": "whole documents that are this short; join them, leave them out (--exclude), or call smaller "
-    "chunks good (--min-tokens)",
-    "short_section": "what is left between strong borders, or behind full chunks; a larger limit leaves less of it, or "
-    "call smaller chunks good (--min-tokens)",
+    "short_document": "Nothing to split: put such documents together, leave them out, or call smaller chunks good.",
+    "short_section": "What is left between strong borders: a larger limit leaves less, or call smaller chunks good.",
 }
-_GIVEN_TOO_BIG = "their splitter does not open {what}: lower its size, or give it one that knows this structure"
-_GIVEN_TOO_SMALL = "their splitter leaves small pieces: let it merge them with their neighbours"
+_GIVEN_TOO_BIG = "The splitter does not open {what}: lower its size, or give it one that knows this structure."
+_GIVEN_TOO_SMALL = "The splitter leaves small pieces: let it merge them with their neighbours."
 _OPENED = {
     "table": "tables",
     "code": "listings",
@@ -131,14 +128,34 @@ def _of_given(cause: str, limit: int, basis: Basis) -> tuple[str, str]:
 
 
 def fitting_limit(chunks: pl.DataFrame, settings: Settings) -> int:
-    """The largest limit, rounded down, with which chunks like these would not be over their share of the slot."""
-    around = int((chunks["rendered_tokens"] - chunks["embed_tokens"]).max() or 0)  # type: ignore[arg-type]
-    return min(settings.max_tokens, settings.share_tokens - around) // _ROUND * _ROUND
+    """The largest limit, rounded down, with which nearly all chunks like these would be within their share."""
+    return min(settings.max_tokens, settings.share_tokens - _header(chunks)) // _ROUND * _ROUND
 
 
-def limit_is_over_share(settings: Settings, around: int) -> bool:
-    """Whether a chunk that is as large as it may be is over its share of the slot, with what rendering adds."""
-    return settings.max_tokens + around > settings.share_tokens
+def _header(chunks: pl.DataFrame) -> int:
+    """What rendering adds to nearly all of these chunks."""
+    added = (chunks["rendered_tokens"] - chunks["embed_tokens"]).quantile(_NEARLY_ALL, "higher")
+    return int(added or 0)
+
+
+def on_limits(chunks: pl.DataFrame, settings: Settings) -> str:
+    """What is to be said where chunks are over their share because the limit itself does not suit it; else empty.
+
+    Args:
+        chunks: all of them.
+        settings: that they were made with.
+    """
+    is_over = (pl.col("rendered_tokens") > settings.share_tokens) & (pl.col("embed_tokens") <= settings.max_tokens)
+    over = chunks.filter(is_over)
+    if settings.chunks or not len(over):
+        return ""
+    header = _header(over)
+    if settings.max_tokens + header <= settings.share_tokens:
+        return ""
+    return (
+        f"The limit does not suit the slot: {settings.max_tokens:,} tokens and a header of up to {header:,} are more "
+        f"than a share of {settings.share_tokens:,}."
+    )
 
 
 def _most(chunks: pl.DataFrame, column: str) -> int:

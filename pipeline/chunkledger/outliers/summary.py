@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 
 import polars as pl
 
-from chunkledger.outliers.advice import Advice, Basis, advice, limit_is_over_share
+from chunkledger.outliers.advice import Advice, Basis, advice, on_limits
 from chunkledger.outliers.atypical import Typical, typical
 from chunkledger.outliers.gates import FLAGGED, FLAGS, WORSE
 from chunkledger.outliers.groups import Group, column_of, grouped
@@ -73,7 +73,7 @@ class Summary:
         over_slot: chunks that are larger than the slot by themselves, and can never be packed whole.
         tokens: sum of token counts, without overlap counted twice being taken out.
         rendered_tokens: what all chunks together would cost in a prompt.
-        limit_over_share: whether a chunk as large as the limit allows is over its share of the slot.
+        on_limits: what is to be said where the limit itself does not suit the slot; "" elsewhere.
         percentiles: size column -> percentile -> tokens.
         lines: what sizes are held against.
         histogram: of sizes.
@@ -96,7 +96,7 @@ class Summary:
     over_slot: int
     tokens: int
     rendered_tokens: int
-    limit_over_share: bool
+    on_limits: str
     percentiles: Mapping[str, Mapping[str, int]]
     lines: tuple[Line, ...]
     histogram: tuple[Bar, ...]
@@ -156,7 +156,6 @@ def summary(
     sizes_of = chunks.group_by("doc_id").len()
     basis = Basis(settings, name or ledger.root, str(report["selection"].get("documents", "")))
     groups = () if group_by is None else grouped(chunks, group_by)
-    around = (chunks["rendered_tokens"] - chunks["embed_tokens"]).median() if len(chunks) else 0
     return Summary(
         run=ledger.run,
         where=where,
@@ -167,7 +166,7 @@ def summary(
         over_slot=len(over_slot(flagged)),
         tokens=int(chunks["token_count"].sum()),
         rendered_tokens=int(chunks["rendered_tokens"].sum()),
-        limit_over_share=limit_is_over_share(settings, int(around or 0)),  # type: ignore[arg-type]
+        on_limits=on_limits(chunks, settings),
         percentiles={size: percentiles(chunks[size]) for size in SIZES},
         lines=lines_of(settings),
         histogram=histogram({size: chunks[size].to_numpy() for size in _DISTRIBUTED}, settings),
