@@ -357,6 +357,14 @@ def test_where_and_groups_go_into_the_json(ledger: Path) -> None:
     assert done.code == 1
 
 
+def test_the_readme_names_every_key(ledger: Path) -> None:
+    """What programs get is documented."""
+    found = json.loads(cli("report", ledger, "--format", "json").out)
+    text = (SAMPLE_CORPUS.parent / "README.md").read_text("utf-8")
+    said = text[text.index("`--format json` has `summary_version`") :].partition("\n\n")[0]
+    assert set(re.findall(r"`(\w+)`", said)) >= set(found)
+
+
 def test_limits_are_read_as_shares() -> None:
     """Per cent and fractions are the same thing; what is neither is refused with the name."""
     assert limits("over_share=2%, under_min=0.5") == {"over_share": 0.02, "under_min": 0.5}
