@@ -10,20 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chunkledger import Settings, ingest, open_ledger
+from chunkledger import Settings, open_ledger
 from chunkledger.outliers.page.figures import Distribution, Line, distribution, figures_of
 from chunkledger.outliers.selected import selected
-from ledgers import SAMPLE_CORPUS, Row, rows_of
-
-SETTINGS = Settings(max_tokens=300, min_tokens=120, slot_tokens=1600, slot_chunks=8)
-
-
-@pytest.fixture(scope="module")
-def ledger(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The sample corpus in sizes that give flags of several kinds."""
-    made = tmp_path_factory.mktemp("ledger")
-    ingest([SAMPLE_CORPUS], made, SETTINGS)
-    return made
+from ledgers import Row, rows_of
 
 
 def _drawn(sizes: list[int], bound: int, far: int = 10**6) -> Distribution:

@@ -24,22 +24,6 @@ from chunkledger.outliers.histogram import MOST_BARS, histogram
 from chunkledger.outliers.summary import summary
 from ledgers import SAMPLE_CORPUS, Row, cli, prose, rows_of, sections, write
 
-SETTINGS = Settings(max_tokens=300, min_tokens=120, slot_tokens=1600, slot_chunks=8)
-
-
-@pytest.fixture(scope="module")
-def ledger(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The sample corpus in sizes that give flags of several kinds."""
-    made = tmp_path_factory.mktemp("ledger")
-    ingest([SAMPLE_CORPUS], made, SETTINGS)
-    return made
-
-
-@pytest.fixture(scope="module")
-def rows(ledger: Path) -> list[Row]:
-    """Its records."""
-    return rows_of(ledger)
-
 
 @given(st.lists(st.integers(0, 50_000), min_size=1, max_size=60), st.integers(1, 9000), st.integers(1, 20))
 def test_a_histogram_holds_every_chunk_once(values: list[int], most: int, chunks: int) -> None:
@@ -181,7 +165,7 @@ def test_advice_is_a_limit_that_would_do(ledger: Path) -> None:
     [command] = {each.command for each in found.advice if each.cause in ("table", "code", "list", "unbroken_prose")}
     match = re.fullmatch(r"chunkledger whatif --against 'my ledger' --max-tokens (\d+)", command)
     assert match is not None
-    again = Settings(**{**SETTINGS.as_dict(), "max_tokens": int(match[1])})  # type: ignore[arg-type]
+    again = Settings(**{**open_ledger(ledger).settings().as_dict(), "max_tokens": int(match[1])})  # type: ignore[arg-type]
     ingest([SAMPLE_CORPUS], ledger.parent / "again", again)
     found_again = [row for row in rows_of(ledger.parent / "again") if row["flag_cause"] != "grapheme"]
     assert {flag for row in found_again for flag in row["flags"]} == {"under_min"}

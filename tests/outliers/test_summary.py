@@ -12,24 +12,10 @@ import pytest
 
 from chunkledger import Settings, ingest, open_ledger
 from chunkledger.outliers.summary import PERCENTILES, SIZES, SUMMARY_VERSION, Summary, summary
-from ledgers import SAMPLE_CORPUS, Row, cli, prose, rows_of, write
+from ledgers import Row, cli, prose, rows_of, write
 
 SETTINGS = Settings(max_tokens=300, min_tokens=120, slot_tokens=1600, slot_chunks=8)
 TABLE = "| a | b |\n|---|---|\n" + "".join(f"| {number} | some words here |\n" for number in range(200))
-
-
-@pytest.fixture(scope="module")
-def ledger(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The sample corpus in sizes that give flags of several kinds."""
-    made = tmp_path_factory.mktemp("ledger")
-    ingest([SAMPLE_CORPUS], made, SETTINGS)
-    return made
-
-
-@pytest.fixture(scope="module")
-def rows(ledger: Path) -> list[Row]:
-    """Its records."""
-    return rows_of(ledger)
 
 
 @pytest.fixture(scope="module")

@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 import typer
 
 from chunkledger.cli.output import cell, console, note, result, table
+from chunkledger.cli.packing_options import CountedIn, Duplicates, MaxChunks, Merge, OnMiss, Sentences, Truncate
 from chunkledger.errors import LedgerError, SettingsError
 from chunkledger.packer import BOUNDARY_KINDS, STRUCTURAL_KINDS, Slot, ceiling, order, pack, render
 from chunkledger.store.ledger import Ledger, open_ledger
@@ -61,25 +62,17 @@ def pack_command(
         Literal["rank", "document", "edges"] | None,
         typer.Option("--order", help="Order of what --render prints; rank where left out."),
     ] = None,
-    max_chunks: Annotated[int | None, typer.Option(min=1, help="Most chunks to pack.")] = None,
-    on_miss: Annotated[Literal["skip", "stop"], typer.Option(help="At a chunk that does not fit.")] = "skip",
-    truncate: Annotated[
-        Literal["floor", "never", "any"],
-        typer.Option(help="What may be cut to fit: rank 1; nothing; or also one chunk that did not fit."),
-    ] = "floor",
-    sentences: Annotated[bool, typer.Option("--sentences", help="Cut behind sentences too.")] = False,
-    merge: Annotated[bool, typer.Option(help="Make one block of chunks that follow each other.")] = True,
-    duplicates: Annotated[
-        Literal["text", "chunk"],
-        typer.Option(help="What is packed once: equal texts under equal headings, or only the same chunk."),
-    ] = "text",
+    max_chunks: MaxChunks = None,
+    on_miss: OnMiss = "skip",
+    truncate: Truncate = "floor",
+    sentences: Sentences = False,
+    merge: Merge = True,
+    duplicates: Duplicates = "text",
     field: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME=VALUE", help="A field of yours for the log line: query, intent, k."),
     ] = None,
-    encoding: Annotated[
-        str | None, typer.Option(help="Whose counts: one that LEDGER is counted in. [that of its limits]")
-    ] = None,
+    encoding: CountedIn = None,
     parents: Annotated[bool, typer.Option("--parents", help="Pack the parents of the chunks that were found.")] = False,
     render_block: Annotated[
         bool, typer.Option("--render", help="Print the rendered block; the log goes to stderr.")

@@ -11,6 +11,7 @@ import typer
 
 from chunkledger.cli.logs import log_lines
 from chunkledger.cli.output import counted, note
+from chunkledger.cli.packing_options import CountedIn, Duplicates, MaxChunks, Merge, OnMiss, Sentences, Truncate
 from chunkledger.cli.ranges import whole_numbers
 from chunkledger.cli.simulation_tables import show
 from chunkledger.errors import SettingsError
@@ -40,21 +41,13 @@ def simulate_command(
     ] = None,
     requests: Annotated[int | None, typer.Option(min=1, help="How many lists at random. [1000]")] = None,
     seed: Annotated[int | None, typer.Option(min=0, help="Which lists at random. [0]")] = None,
-    max_chunks: Annotated[int | None, typer.Option(min=1, help="Most chunks to pack.")] = None,
-    on_miss: Annotated[Literal["skip", "stop"], typer.Option(help="At a chunk that does not fit.")] = "skip",
-    truncate: Annotated[
-        Literal["floor", "never", "any"],
-        typer.Option(help="What may be cut to fit: rank 1; nothing; or also one chunk that did not fit."),
-    ] = "floor",
-    sentences: Annotated[bool, typer.Option("--sentences", help="Cut behind sentences too.")] = False,
-    merge: Annotated[bool, typer.Option(help="Make one block of chunks that follow each other.")] = True,
-    duplicates: Annotated[
-        Literal["text", "chunk"],
-        typer.Option(help="What is packed once: equal texts under equal headings, or only the same chunk."),
-    ] = "text",
-    encoding: Annotated[
-        str | None, typer.Option(help="Whose counts: one that LEDGER is counted in. [that of its limits]")
-    ] = None,
+    max_chunks: MaxChunks = None,
+    on_miss: OnMiss = "skip",
+    truncate: Truncate = "floor",
+    sentences: Sentences = False,
+    merge: Merge = True,
+    duplicates: Duplicates = "text",
+    encoding: CountedIn = None,
     parents: Annotated[bool, typer.Option("--parents", help="Pack the parents of the hits.")] = False,
     run: Annotated[int | None, typer.Option(min=1, metavar="RUN", help="Read this run. [the last one]")] = None,
     format: Annotated[Literal["table", "json"], typer.Option(help="For people, or for programs.")] = "table",
