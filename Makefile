@@ -82,6 +82,10 @@ demo: $(VENV)/.page  ## ingest sample_corpus, twice, report on it, with a page, 
 	@$(BIN)/chunkledger runs $(DEMO)/nights
 	@echo; echo '--- report: which chunks do not suit the slot, and what is to blame'
 	@$(BIN)/chunkledger report $(DEMO)/ledger --top 5 --html $(DEMO)/report.html
+	@echo; echo '--- the same of chunks that another splitter has cut: who is to blame, and where'
+	@$(BIN)/chunkledger ingest tests/outliers/other_splitter.jsonl --chunks --documents sample_corpus --out $(DEMO)/theirs \
+		--slot-tokens 4000 --quiet
+	@$(BIN)/chunkledger report $(DEMO)/theirs --where "kind <> 'prose'" --top 3 --group-by kind | tail -n 27
 	@echo; echo '--- whatif: what other limits would make of it; the ledger stays as it is'
 	@$(BIN)/chunkledger whatif --against $(DEMO)/ledger --sweep max_tokens=256..512:128 --quiet 2> /dev/null || test $$? -eq 3
 	@echo; echo '--- simulate: how slots of several sizes would fill'

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Mapping, Sequence
-from itertools import groupby
+from itertools import groupby, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from chunkledger.counting.reference import reference_counts
 from chunkledger.documents.sources import Selection
 from chunkledger.errors import SettingsError, SourceError
 from chunkledger.packer import order, pack, render
+from chunkledger.records.recount import document_mismatches
 from chunkledger.verification import verify
 from ledgers import SAMPLE_CORPUS, Outcome, cli, prose, rows_of, write
 from markdown_texts import texts
@@ -109,6 +111,15 @@ def test_every_count_and_offset_is_true(
         for row in records:
             if row["char_start"] is not None:
                 assert documents[row["doc_id"]][row["char_start"] : row["char_end"]] == row["text"]
+    for row, following in pairwise(records):
+        if row["joined_tokens"] is not None:
+            own = row["text"] + row["gap_after"]
+            if following["overlap_chars"]:
+                own = own[: following["char_start"] - row["char_start"]]
+            both = own + following["text"]
+            assert following["doc_id"] == row["doc_id"]
+            [count] = reference_counts([f"{both}\n"], encoding).tolist()
+            assert row["joined_tokens"] + following["body_tokens"] == count
     for size in (60, 400):
         hits = seed.sample(records, min(9, len(records)))
         packed = order(pack(hits, size, encoding=encoding, truncate="any"), "document")
@@ -254,6 +265,42 @@ def test_a_document_that_changed_is_compared_again(tmp_path: Path) -> None:
     assert " keep=1 " in done.err
     again, _ = _taken(tmp_path, rows, "--documents", tmp_path / "docs")
     assert " keep=8 " in again.err
+
+
+def test_a_table_that_is_what_it_was_does_not_speak_for_its_documents(tmp_path: Path) -> None:
+    """A table that nobody touched for years is compared with documents that changed since the last run."""
+    docs = write(tmp_path / "docs", {"a.md": GUIDE, "b.md": "Other.\n"})
+    table = _table(tmp_path / "chunks.jsonl", [*_cut(GUIDE), *_cut("Other.\n", "b.md")])
+    os.utime(table, (1_000_000_000, 1_000_000_000))
+    given = ["--chunks", "--documents", docs, "--out", tmp_path / "ledger"]
+    assert cli("ingest", table, *given).code == 0
+    (docs / "a.md").write_text("!" + GUIDE, "utf-8")
+    done = cli("ingest", table, *given)
+    assert "a.md: row 1 of chunks.jsonl: the offsets of " in done.err
+    assert {row["char_start"] for row in rows_of(tmp_path / "ledger") if row["text"] == "# Guide\n"} == {None}
+    assert " keep=8 " in cli("ingest", table, *given).err
+
+
+def test_blanks_before_a_text_are_no_place_to_cut(tmp_path: Path) -> None:
+    """What stands before the first line that holds something is no unit that could be shown alone."""
+    _, ledger = _taken(tmp_path, [{"doc_id": "a.md", "text": " \n\nOne.\n\nTwo.\n"}])
+    [row] = rows_of(ledger)
+    assert [
+        (row["text"][:place], kind) for place, kind in zip(row["boundary_chars"], row["boundary_kinds"], strict=True)
+    ] == [(" \n\nOne.\n\n", "paragraph")]
+
+
+def test_a_gap_that_is_not_there_is_found(tmp_path: Path) -> None:
+    """What a record says of its neighbour is checked, and text that was left out is no mistake."""
+    write(tmp_path / "docs", {"a.md": GUIDE})
+    _, ledger = _taken(tmp_path, [row for row in _cut(GUIDE) if row["text"].strip()], "--documents", tmp_path / "docs")
+    rows = rows_of(ledger)
+    assert list(document_mismatches(rows, given=True)) == []
+    wrong = [rows[0] | {"gap_after": "\n\n\n"}, *rows[1:]]
+    assert [each.column for each in document_mismatches(wrong, given=True)] == ["char_start"]
+    holed = [row for row in rows if row["chunk_index"] != 1]
+    holed = [row | {"chunk_index": place, "gap_after": "", "joined_tokens": None} for place, row in enumerate(holed)]
+    assert list(document_mismatches(holed, given=True)) == []
 
 
 def test_documents_that_are_not_there(tmp_path: Path) -> None:

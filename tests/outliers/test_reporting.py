@@ -73,6 +73,18 @@ def test_atypical_chunks_are_named_flagged_or_not(tmp_path: Path) -> None:
     assert re.search(r"1 are below, 0 above", cli("report", tmp_path / "ledger").out)
 
 
+def test_the_largest_are_those_above_what_is_typical(ledger: Path, rows: list[Row]) -> None:
+    """What is named is outside of the range, the most extreme first, as many as were asked for."""
+    found = summary(open_ledger(ledger), top=1000).atypical
+    assert found.typical is not None
+    sizes = sorted(row["rendered_tokens"] for row in rows)
+    assert [place.rendered_tokens for place in found.largest] == [
+        size for size in reversed(sizes) if size > found.typical.most
+    ]
+    assert [place.rendered_tokens for place in found.smallest] == [size for size in sizes if size < found.typical.least]
+    assert found.largest
+
+
 @pytest.mark.parametrize(
     ("where", "holds"),
     [
@@ -249,6 +261,22 @@ def test_two_nights_are_compared(tmp_path: Path) -> None:
     assert (done.code, done.err) == (1, "worse: 2 of 4 (50.00%) is over 0.00%\n")
     assert "2 documents got worse, 2 better" in done.out
     assert cli("report", tmp_path / "ledger", "--against", "1").out == done.out
+
+
+def test_only_what_is_new_is_named(tmp_path: Path) -> None:
+    """Of a document that got worse the chunks are named that were not flagged before."""
+    settings = Settings(max_tokens=400, slot_tokens=1600, slot_chunks=8, min_tokens=1)
+    docs = write(tmp_path / "docs", {"a.md": f"# One\n\n{prose(20)}\n"})
+    ingest([docs], tmp_path / "ledger", settings)
+    [old] = [row["chunk_id"] for row in rows_of(tmp_path / "ledger") if row["flags"]]
+    write(docs, {"a.md": f"# One\n\n{prose(20)}\n\n# Two\n\n{prose(20, 'other')}\n"})
+    ingest([docs], tmp_path / "ledger", settings)
+    found = summary(open_ledger(tmp_path / "ledger"), against=open_ledger(tmp_path / "ledger", 1)).against
+    assert found is not None
+    [worse] = found.worse
+    new = [row["chunk_id"] for row in rows_of(tmp_path / "ledger") if row["flags"] and row["chunk_id"] != old]
+    assert (worse.before, worse.now) == (1, 1 + len(new))
+    assert [place.chunk_id for place in worse.places] == new
 
 
 def test_settings_that_differ_between_nights_are_told(tmp_path: Path) -> None:
