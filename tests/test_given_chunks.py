@@ -281,6 +281,30 @@ def test_a_table_that_is_what_it_was_does_not_speak_for_its_documents(tmp_path: 
     assert " keep=8 " in cli("ingest", table, *given).err
 
 
+def test_documents_that_come_later_are_looked_up(tmp_path: Path) -> None:
+    """A table whose documents were not there is read again when they are, though it is what it was."""
+    docs = write(tmp_path / "docs", {"other.md": "Other.\n"})
+    table = _table(tmp_path / "chunks.jsonl", _cut(GUIDE))
+    os.utime(table, (1_000_000_000, 1_000_000_000))
+    given = ["--chunks", "--documents", docs, "--out", tmp_path / "ledger"]
+    assert cli("ingest", table, *given).code == 0
+    assert {row["line_start"] for row in rows_of(tmp_path / "ledger")} == {None}
+    write(docs, {"a.md": GUIDE})
+    assert cli("ingest", table, *given).code == 0
+    assert [row["line_start"] for row in rows_of(tmp_path / "ledger")] == list(range(1, 8))
+
+
+def test_blocks_are_joined_only_where_counts_add_up(tmp_path: Path) -> None:
+    """Blank lines must stay with what is before them; where a chunk begins with one, neighbours are not merged."""
+    paragraphs = [f"{part}\n\n" for part in GUIDE.strip().split("\n\n")]
+    starts = [sum(map(len, paragraphs[:place])) for place in range(len(paragraphs))]
+    rows = [{"doc_id": "a.md", "text": text, "char_start": at} for text, at in zip(paragraphs, starts, strict=True)]
+    _, ledger = _taken(tmp_path, rows)
+    assert [row["joined_tokens"] is None for row in rows_of(ledger)] == [False, False, False, True]
+    _, ledger = _taken(tmp_path / "lines", _cut(GUIDE))
+    assert {row["joined_tokens"] for row in rows_of(ledger)} == {None}
+
+
 def test_blanks_before_a_text_are_no_place_to_cut(tmp_path: Path) -> None:
     """What stands before the first line that holds something is no unit that could be shown alone."""
     _, ledger = _taken(tmp_path, [{"doc_id": "a.md", "text": " \n\nOne.\n\nTwo.\n"}])
