@@ -177,11 +177,13 @@ def test_offsets_that_contradict_each_other_are_left_out(tmp_path: Path) -> None
         {"doc_id": "a", "text": "two three", "char_start": 4},
         {"doc_id": "a", "text": "four", "char_start": 12},
         {"doc_id": "a", "text": "five", "char_start": 30, "char_end": 33},
+        {"doc_id": "a", "text": "six", "char_start": 10**30},
     ]
     _, ledger = _taken(tmp_path, rows)
     assert [(row["char_start"], row["overlap_chars"]) for row in rows_of(ledger)] == [
         (0, 0),
         (4, 3),
+        (None, 0),
         (None, 0),
         (None, 0),
     ]

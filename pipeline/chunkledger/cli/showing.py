@@ -119,7 +119,9 @@ def _heading(chunk: ChunkView, signs: _Signs) -> Iterator[list[_Styled]]:
         held = counted(chunk.unheld_before, "character")
         yield [(f"{'':{_MARGIN}} ({held} of the document before this in no chunk)", "dim")]
     border = "bold red" if chunk.flags else "bold cyan"
-    sizes = f"{chunk.token_count:,} tokens, {chunk.embed_tokens:,} embedded, {chunk.rendered_tokens:,} rendered"
+    sizes = (
+        f"{counted(chunk.token_count, 'token')}, {chunk.embed_tokens:,} embedded, {chunk.rendered_tokens:,} rendered"
+    )
     yield [
         (f"{'':{_MARGIN}} {signs.border} ", border),
         (f"chunk {chunk.chunk_index:,}", "bold"),

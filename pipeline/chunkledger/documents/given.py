@@ -10,6 +10,8 @@ from dataclasses import dataclass, replace
 from chunkledger.documents.rows import Row
 from chunkledger.model import GivenChunk
 
+_LARGEST = 2**62
+"""No offset of a document; a larger one has no place in the column."""
 _LINE_END = re.compile(r"\r\n|\n|\r")
 
 
@@ -68,7 +70,7 @@ def _placed(chunk: GivenChunk, row: Row, before: GivenChunk | None, original: st
     length = len(row.text)
     if start is None:
         start = end - length if end is not None else 0
-    if start < 0 or end not in (None, start + length):
+    if not 0 <= start <= _LARGEST or end not in (None, start + length):
         return None
     if original is not None and original[start : start + length] != row.text:
         return None

@@ -11,6 +11,8 @@ import numpy as np
 from chunkledger.model import IntArray
 from chunkledger.settings import Settings
 
+_LEAST_WIDTH = 10
+"""Tokens of a bar; nobody tells chunks by fewer."""
 MOST_BARS = 20
 """Of equal width; those behind double, one after the other."""
 
@@ -77,7 +79,7 @@ def _edges(sizes: IntArray, settings: Settings) -> list[int]:
     usual = int(np.percentile(sizes, 99)) + 1
     # A limit far beyond all sizes would leave a bar or two for them.
     near = [mark for mark in (settings.max_tokens, settings.share_tokens) if mark < 2 * usual]
-    width = _nice(max([usual, *near]) / MOST_BARS)
+    width = _nice(max(_LEAST_WIDTH, max([usual, *near]) / MOST_BARS))
     last = -(-max([usual, *(mark + 1 for mark in near)]) // width) * width
     edges = list(range(0, last + 1, width))
     while edges[-1] <= int(sizes.max()):
