@@ -334,8 +334,20 @@ def test_documents_that_are_not_there(tmp_path: Path) -> None:
     write(tmp_path / "docs", {"a.md": "Other.\n"})
     write(tmp_path, {"secret.md": "Secret.\n"})
     rows = _cut("Secret.\n", "../secret.md")
-    _, ledger = _taken(tmp_path, rows, "--documents", tmp_path / "docs")
+    done, ledger = _taken(tmp_path, rows, "--documents", tmp_path / "docs")
     assert [(row["char_start"], row["line_start"]) for row in rows_of(ledger)] == [(0, None)]
+    assert "no document of its id is below --documents, so that its offsets are not checked" in done.err
+
+
+def test_documents_are_found_below_the_name_of_a_source(tmp_path: Path) -> None:
+    """A name that prefixes ids of a table is no part of those of the documents."""
+    docs = write(tmp_path / "docs", {"a.md": GUIDE})
+    table = _table(tmp_path / "chunks.jsonl", _cut(GUIDE))
+    done = cli("ingest", f"kb={table}", "--chunks", "--documents", docs, "--out", tmp_path / "ledger")
+    assert (done.code, "not checked" in done.err) == (0, False)
+    found = rows_of(tmp_path / "ledger")
+    assert {row["doc_id"] for row in found} == {"kb/a.md"}
+    assert [row["line_start"] for row in found] == list(range(1, 8))
 
 
 def test_settings_that_would_be_passed_over_are_refused(tmp_path: Path) -> None:

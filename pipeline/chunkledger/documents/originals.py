@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from chunkledger.documents.entries import Entries, Listing
 from chunkledger.documents.grouped import with_original
 from chunkledger.documents.listing import listed
-from chunkledger.documents.sources import Entry, Selection, source_of
+from chunkledger.documents.sources import NO_ORIGINAL, Entry, Selection, source_of
 from chunkledger.model import Finding
 
 _NO_TABLE = "no table of chunks (.jsonl, .ndjson, .parquet), and only these are read with --chunks"
@@ -32,7 +32,8 @@ def as_chunks(listing: Listing, selection: Selection, hashes: Hashes) -> None:
         listing.findings.sort(key=lambda finding: (finding.doc_id, finding.row, finding.reason))
         listing.entries = Entries(entry for entry in listing.entries if entry.table)
     if selection.documents:
-        listing.entries = _with_originals(listing.entries, _files(selection), hashes)
+        names = {table.doc_id: table.source.name for table in listing.tables}
+        listing.entries = _with_originals(listing.entries, names, _files(selection), hashes)
 
 
 def _files(selection: Selection) -> dict[str, Entry]:
@@ -41,16 +42,16 @@ def _files(selection: Selection) -> dict[str, Entry]:
     return {entry.doc_id: entry for entry in listed([source_of(selection.documents)], own).entries}
 
 
-def _with_originals(entries: Entries, files: Mapping[str, Entry], hashes: Hashes) -> Entries:
-    """The entries, each with its file where there is one of its id.
+def _with_originals(entries: Entries, names: Mapping[str, str], files: Mapping[str, Entry], hashes: Hashes) -> Entries:
+    """The entries, each with its file, which goes by its id without the name of its source.
 
     Its stamp is none: that the table is what it was does not say that the file is.
     """
-    found = [files.get(doc_id) for doc_id in entries.doc_ids]
+    found = [files.get(entry.doc_id.removeprefix(f"{names[entry.table]}/")) for entry in entries]
     there = [file for file in found if file is not None]
     hash_of = dict(zip((file.doc_id for file in there), hashes(there), strict=True))
     return Entries(
-        entry
+        entry._replace(stamp="", original=NO_ORIGINAL)
         if file is None
         else entry._replace(
             stamp="",

@@ -13,7 +13,7 @@ from chunkledger.documents.files import contents, opened
 from chunkledger.documents.given import given
 from chunkledger.documents.grouped import hash_of
 from chunkledger.documents.rows import MOST_METADATA_BYTES, Place, Row, RowError, TableError
-from chunkledger.documents.sources import Entry
+from chunkledger.documents.sources import NO_ORIGINAL, Entry
 from chunkledger.documents.tables import is_parquet, unforeseen
 from chunkledger.model import Document, Finding
 from chunkledger.settings import Settings
@@ -124,6 +124,8 @@ def _given(entry: Entry, rows: Sequence[Row | RowError], settings: Settings, lon
     if len(sound) < len(rows):
         return _failed(entry, next((str(row) for row in rows if isinstance(row, RowError)), _CHANGED))
     original, sha256, notes = _original(entry, settings, longest)
+    if all(row.span == (None, None) for row in sound):
+        notes = []  # there is nothing to check
     found = given([(number, row) for number, row in enumerate(sound, 1)], original)
     notes += found.notes
     if replaced := sum(row.replaced for row in sound):
@@ -139,6 +141,8 @@ def _given(entry: Entry, rows: Sequence[Row | RowError], settings: Settings, lon
 
 def _original(entry: Entry, settings: Settings, longest: int) -> tuple[str | None, str, list[str]]:
     """Text and hash of the file that chunks were cut from, and what is to be told where there is none."""
+    if entry.original == NO_ORIGINAL:
+        return None, "", ["no document of its id is below --documents, so that its offsets are not checked"]
     if not entry.original:
         return None, "", []
     [raw] = contents([(entry.original, 0)], longest)

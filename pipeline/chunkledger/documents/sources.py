@@ -24,6 +24,9 @@ MOST_DOCUMENT_BYTES = 1024 * 1024 * 1024
 _CHUNK_BYTES = 2000
 """About what a chunk of some 500 tokens takes; only how work is divided depends on it."""
 
+NO_ORIGINAL = "?"
+"""Instead of the path of a file; paths are absolute."""
+
 Number = TypeVar("Number", int, IntArray)
 _NAMED = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*)=(.+)", re.DOTALL)
 
@@ -64,7 +67,8 @@ class Entry(NamedTuple):
         sha256: of the row, where finding it has told; "" where only reading it does.
         further: of a document that is many rows, each a chunk, the offsets of all of them but the first, as 64-bit
             integers.
-        original: path of the file that the chunks were cut from; "" where there is none to compare them with.
+        original: path of the file that the chunks were cut from; "" where they are not compared with any, and
+            `NO_ORIGINAL` where there should be one and is none.
     """
 
     doc_id: str
