@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -19,6 +20,7 @@ from aftermath import leftovers
 from chunkledger import SourceError, ingest, open_ledger
 from chunkledger.recounting import recount
 from chunkledger.store import lock
+from chunkledger.store.layout import LOCK, RUNNING
 from chunkledger.store.lock import LockedError, locked
 from faults import environment
 from ledgers import COMMAND, rows_of, sections, write
@@ -83,6 +85,17 @@ def test_second_run_ends_at_once(tmp_path: Path, is_new: bool) -> None:
         assert {row["doc_id"] for row in rows_of(ledger)} == {f"{each}.md" for each in range(number + 1)}
         assert leftovers(ledger) == set()
     assert contested > ROUNDS // 2
+
+
+def test_a_run_that_has_just_begun_is_named(tmp_path: Path) -> None:
+    """Who has the lock says so a moment later; the run that came too late waits for that, and not for the lock."""
+    said = json.dumps({"pid": 4711, "host": "here", "started": "2026-01-01T00:00:00+00:00"})
+    with filelock.FileLock(tmp_path / LOCK):
+        saying = threading.Timer(0.1, (tmp_path / RUNNING).write_text, [said])
+        saying.start()
+        with pytest.raises(LockedError, match=r"another run is at work \(process 4711 on here"), locked(str(tmp_path)):
+            pass
+        saying.join()
 
 
 @pytest.mark.parametrize("is_new", [False, True])

@@ -12,6 +12,7 @@ import json
 import os
 import re
 import socket
+import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
 
@@ -27,6 +28,8 @@ from chunkledger.store.layout import CHANGES, CURSORS, DOCUMENTS, LOCK, RUNNING,
 LEASE_SECONDS = 120.0
 """After which another run may take over the lock of one in a store that no longer says that it is there."""
 
+_LOOKS, _MOMENT = 20, 0.05
+"""How often, and after how many seconds each, a lock is looked at whose holder has not said yet who it is."""
 _LOG_WAITING = re.compile(r"\d{20}\.json#\d+")
 """Names that Delta Lake gives an entry of its log before it puts it in its place; it never removes them later."""
 
@@ -125,6 +128,15 @@ def locked(root: str, wait: float = 0.0) -> Iterator[Held]:
                 held.remove([RUNNING])
 
 
+def _holder(root: str) -> Running | None:
+    """The run that holds the lock; one that has just got it is given a moment to say so."""
+    for _ in range(_LOOKS):
+        if (found := running(root)) is not None:
+            return found
+        time.sleep(_MOMENT)
+    return None
+
+
 def _said(root: str, who: object, wait: float, more: str = "") -> LockedError:
     waited = f" after {wait:,.0f} s" if wait > 0 else "; --wait SECONDS waits for it"
     return LockedError(f"{root}: another run is at work ({who}){waited}{more}")
@@ -138,7 +150,7 @@ def _file_lock(root: str, wait: float) -> Iterator[Callable[[], bool]]:
     try:
         lock.acquire()
     except Timeout:
-        raise _said(root, running(root) or "it does not say which", wait) from None
+        raise _said(root, _holder(root) or "it does not say which", wait) from None
     try:
         yield lambda: False
     finally:
