@@ -362,6 +362,20 @@ def test_settings_that_would_be_passed_over_are_refused(tmp_path: Path) -> None:
         ingest([table], tmp_path / "ledger", Settings(chunks=True), selection=Selection(documents="nowhere"))
 
 
+def test_a_ledger_stays_what_it_is(tmp_path: Path) -> None:
+    """Who forgets --chunks, or gives it by mistake, would have every chunk cut anew, or deleted: that is refused."""
+    rows = [{"doc_id": "a", "id": "a", "text": text} for text in ("One.", "Two.")]
+    _, ledger = _taken(tmp_path, rows)
+    before = rows_of(ledger)
+    for more in ((), ("--dry-run",)):
+        done = cli("ingest", tmp_path / "chunks.jsonl", "--out", ledger, *more)
+        assert (done.code, "holds chunks that another splitter has cut; give --chunks" in done.err) == (2, True)
+    assert rows_of(ledger) == before
+    assert cli("ingest", tmp_path / "chunks.jsonl", "--out", tmp_path / "own").code == 3
+    done = cli("ingest", tmp_path / "chunks.jsonl", "--chunks", "--out", tmp_path / "own")
+    assert (done.code, "holds documents that chunkledger has cut; leave --chunks out" in done.err) == (2, True)
+
+
 def test_other_files_are_told(tmp_path: Path) -> None:
     """A document beside the tables is no chunk, and is named."""
     write(tmp_path / "in", {"a.md": "One.\n"})
@@ -376,6 +390,11 @@ def test_another_encoding_is_counted_later(tmp_path: Path) -> None:
     """Recounting gives what a fresh run with both encodings does."""
     write(tmp_path / "docs", {"a.md": GUIDE})
     rows = [*_cut(GUIDE), {"doc_id": "b", "text": "/usr/bin\n\n* * *"}, {"doc_id": "b", "text": "\n</chunk>"}]
+    rows += [{"doc_id": name, "text": text} for name, text in CAUSES.items()]
+    rows += [
+        {"doc_id": "c.md", "text": "# H\n\npara one.\n\n- aaa\n- bbb\n"},
+        {"doc_id": "d.txt", "text": "- a\n\n- b\n"},
+    ]
     _, ledger = _taken(tmp_path, rows, "--documents", tmp_path / "docs")
     assert cli("recount", ledger, "--encoding", "cl100k_base").code == 0
     both = ["--encoding", "o200k_base", "--encoding", "cl100k_base", "--documents", tmp_path / "docs"]

@@ -130,6 +130,7 @@ def plan_ingest(
     check_share(max_delete)
     table = opened(work.root)
     before = Ledger(absolute(work.root), table) if table else None
+    _check_same_kind(before, work.settings)
     work.settings = with_further_encodings_of(before, work.settings)
     try:
         with pool(jobs) as workers:
@@ -179,6 +180,21 @@ def _documents(folder: str, settings: Settings) -> str:
     return source.path
 
 
+def _check_same_kind(ledger: Ledger | None, settings: Settings) -> None:
+    """Let a run pass that cuts, or takes over, as the runs before it did.
+
+    Raises:
+        SettingsError: every chunk would be another one, or be gone, and a loader would be told to drop what it has.
+    """
+    if ledger is None or ledger.settings().chunks == settings.chunks:
+        return
+    if settings.chunks:
+        what = "documents that chunkledger has cut; leave --chunks out"
+    else:
+        what = "chunks that another splitter has cut; give --chunks"
+    raise SettingsError(f"{ledger.root} holds {what}, or write to another folder")
+
+
 def with_further_encodings_of(ledger: Ledger | None, settings: Settings) -> Settings:
     """The settings, and the further encodings that the ledger is counted in: once asked for, they stay.
 
@@ -218,6 +234,7 @@ class _Work:
         table = opened(self.root)
         before = last_run(table)
         ledger = Ledger(absolute(self.root), table) if table else None
+        _check_same_kind(ledger, self.settings)
         # Not before: the run that was waited for may have been a recount.
         self.settings = with_further_encodings_of(ledger, self.settings)
         told = Told(self.sources, self.settings, self.selection, started)

@@ -216,6 +216,13 @@ def test_a_gate_ends_with_1(ledger: Path, rows: list[Row], gate: str, code: int)
         assert line == f"{name}: {counts[name]} of {len(rows)} ({share:.2%}) {verb} {most:.2%}"
 
 
+def test_a_gate_on_nothing_is_no_gate(ledger: Path) -> None:
+    """A condition that no chunk meets, as one with a typing error, lets no gate pass."""
+    done = cli("report", ledger, "--where", "metadata.langauge = 'de'", "--fail-over", "flagged=0")
+    assert (done.code, done.out) == (2, "")
+    assert "--fail-over says nothing of no chunk" in done.err
+
+
 def test_a_gate_holds_at_the_very_share(ledger: Path, rows: list[Row]) -> None:
     """A share is passed where more is there than may be."""
     share = sum(bool(row["flags"]) for row in rows) / len(rows)

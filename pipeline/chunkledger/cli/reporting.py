@@ -69,6 +69,8 @@ def report_command(
     before = None if against is None else _earlier(opened, ledger, against)
     found = summary(opened, top=top, where=where, group_by=group_by, against=before, name=ledger)
     checked = gates(most, found.counts())
+    if checked and where is not None and not found.chunks:
+        raise SettingsError(f"--fail-over says nothing of no chunk, and none meets --where {where!r}")
     if page is not None:
         write_page(opened, found, page)
     if format == "json":

@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from chunkledger.counting.counter import Engine, counter_for
 from chunkledger.documents.batch import joined
+from chunkledger.documents.formats import given_format_of
 from chunkledger.model import Batch, Document, GivenChunk, IntArray, Spans
 from chunkledger.packer.cuts import BOUNDARY_KINDS
 from chunkledger.records.boundaries import Boundaries
@@ -97,7 +98,7 @@ def _with_encoding_of_given(records: pa.Table, encoding: str, settings: Settings
     """The records of chunks that another splitter has cut, whose texts need not add up to a document."""
     rows = records.to_pylist()
     documents = [
-        Document(doc_id, "", "", "plain", chunks=given_of(list(group)))
+        Document(doc_id, "", "", given_format_of(doc_id, settings.format), chunks=given_of(list(group)))
         for doc_id, group in groupby(rows, key=lambda row: str(row["doc_id"]))
     ]
     columns = given_columns(documents, replace(settings, further_encodings=(encoding,)), engine)
