@@ -161,9 +161,11 @@ def _beyond(found: Distribution, height: int) -> list[alt.Chart]:
     if not found.beyond:
         return []
     text = [f"{_counted(found.beyond)} over {found.reaches:,},", f"the largest {found.largest:,} →"]
+    # Its outline is of the page's colour, and drawn first (page.css says so), because bars may stand behind it.
     label = alt.Chart(pl.DataFrame({"tokens": [found.reaches]})).mark_text(
-        align="right", baseline="bottom", dx=-2, lineHeight=13, color="var(--bad)", fontSize=11, fontWeight=600
-    )
+        align="right", baseline="bottom", dx=-2, lineHeight=13, color="var(--bad)", fontSize=11, fontWeight=600,
+        stroke="var(--page)", strokeWidth=5, strokeJoin="round",
+    )  # fmt: skip
     return [label.encode(x=alt.X("tokens:Q", scale=_scale(found)), y=alt.value(height - 18), text=alt.value(text))]
 
 
