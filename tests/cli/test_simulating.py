@@ -37,7 +37,7 @@ def test_one_packing_in_full(ledger: Path) -> None:
     assert lines[0] == "run 1: 9 chunks; 200 ranked lists from seed 0, every chunk alike; o200k_base"
     assert lines[1] == "slot 300, 40 hits offered: the splitter is at fault"
     assert lines[2].startswith("splitter, in ")
-    assert "outliers_never_fit, truncation_is_a_habit, floor_over_slot)" in lines[2]
+    assert "outliers_never_fit, truncation_is_a_habit, floor_over_slot, outliers_skipped_with_room)" in lines[2]
     for title in (
         "What a request gets",
         "What became of the hits",

@@ -17,11 +17,13 @@ from chunkledger import open_ledger
 from chunkledger.errors import LedgerError
 from chunkledger.request_log.described import described_by
 from chunkledger.request_log.diagnosis import diagnosis
+from chunkledger.request_log.findings import Thresholds
 from chunkledger.request_log.lines import Reading
 from chunkledger.simulation.outcome import Simulation
 from chunkledger.simulation.packing import Packing
 from chunkledger.simulation.rankings import Logged, Seeded
 from chunkledger.simulation.simulating import simulate
+from chunkledger.simulation.verdict import OUTLIERS_IN_THE_WAY
 from packer.rankings import Row, ranking
 from simulation.stated import blank_ledger, figures, ledger_of, outcomes
 
@@ -79,7 +81,16 @@ def _check(found: Simulation, records: list[dict[str, Any]], ledger: Path) -> No
         # A log may have lost what its level shut out, which a simulation can't.
         theirs["says"] = theirs["says"].partition("; if other requests were made")[0]
         assert ours == theirs
-    assert (found.verdict.at_fault == "nothing") == (not any(each.holds for each in found.findings))
+    limits = Thresholds()
+    in_the_way = sum(
+        any(tokens >= limits.outlier_size * record["median_tokens"] for tokens in record["skipped_with_room_tokens"])
+        for record in records
+    )
+    is_in_the_way = in_the_way / found.requests > limits.outliers
+    named = [name for fault in found.verdict.faults for name in fault.because]
+    assert (OUTLIERS_IN_THE_WAY in named) == is_in_the_way
+    holds = is_in_the_way or any(each.holds for each in found.findings)
+    assert (found.verdict.at_fault == "nothing") == (not holds)
 
 
 @given(st.integers(0, 2**32), st.lists(packings, min_size=1, max_size=3))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from chunkledger.request_log.findings import Finding, Thresholds
-from chunkledger.simulation.verdict import verdict_of
+from chunkledger.simulation.verdict import OUTLIERS_IN_THE_WAY, verdict_of
 
 SIZES = ("floor_over_slot", "truncation_is_a_habit", "slot_empty_because_nothing_fits")
 
@@ -32,15 +32,15 @@ def _finding(name: str, share: float = 0.5, *, holds: bool = True) -> Finding:
 )
 def test_each_finding_has_its_fault(name: str, median: int, what: str) -> None:
     """The median tells whether what did not fit is an outlier, which a splitter made, or an ordinary chunk."""
-    verdict = verdict_of([_finding(name)], median, 1000, Thresholds())
+    verdict = verdict_of([_finding(name)], 0.0, median, 1000, Thresholds())
     assert (verdict.at_fault, [fault.because for fault in verdict.faults]) == (what, [(name,)])
 
 
 def test_thresholds_are_those_of_the_diagnosis() -> None:
     """Who calls other chunks outliers, or other slots empty, gets verdicts by that."""
     limits = Thresholds(outlier_size=3, empty=0.1)
-    assert verdict_of([_finding(SIZES[0])], 400, 1000, limits).at_fault == "budget"
-    assert verdict_of([_finding(SIZES[2])], 300, 1000, limits).at_fault == "splitter"
+    assert verdict_of([_finding(SIZES[0])], 0.0, 400, 1000, limits).at_fault == "budget"
+    assert verdict_of([_finding(SIZES[2])], 0.0, 300, 1000, limits).at_fault == "splitter"
 
 
 def test_what_touches_most_requests_comes_first() -> None:
@@ -51,10 +51,20 @@ def test_what_touches_most_requests_comes_first() -> None:
         _finding("outliers_never_fit", 0.4),
         _finding("slot_empty_because_of_max_chunks", 0.9, holds=False),
     ]
-    verdict = verdict_of(findings, 100, 1000, Thresholds())
+    verdict = verdict_of(findings, 0.0, 100, 1000, Thresholds())
     assert [(fault.what, fault.share, len(fault.because)) for fault in verdict.faults] == [
         ("splitter", 0.4, 2),
         ("k", 0.3, 1),
     ]
-    nothing = verdict_of(findings[-1:], 100, 1000, Thresholds())
+    nothing = verdict_of(findings[-1:], 0.0, 100, 1000, Thresholds())
     assert (nothing.at_fault, nothing.faults) == ("nothing", ())
+
+
+def test_outliers_in_the_way_are_the_splitters() -> None:
+    """How often a request skips an outlier with room tells, whatever was packed in some other request."""
+    limits = Thresholds()
+    assert verdict_of([], limits.outliers, 100, 1000, limits).at_fault == "nothing"
+    [fault] = verdict_of([], 0.47, 100, 1000, limits).faults
+    assert (fault.what, fault.share, fault.because) == ("splitter", 0.47, (OUTLIERS_IN_THE_WAY,))
+    [both] = verdict_of([_finding("outliers_never_fit", 0.2)], 0.47, 100, 1000, limits).faults
+    assert (both.share, both.because) == (0.47, ("outliers_never_fit", OUTLIERS_IN_THE_WAY))

@@ -45,6 +45,7 @@ class Tally:
     left: Counter[str] = field(default_factory=Counter)
     floor: Counter[str] = field(default_factory=Counter)
     with_room: Counter[str] = field(default_factory=Counter)
+    outliers: int = 0
 
     def __post_init__(self) -> None:
         self.seen = Seen(self.limits, is_whole=True)
@@ -62,6 +63,9 @@ class Tally:
         self.reasons[log.space_left_because] += 1
         self.left[log.space_left_because] += max(0, log.slot - log.used)
         self.with_room.update(log.skipped_with_room_ids)
+        # A share of the requests, which more of them do not change; that a chunk never fits, more of them make untrue.
+        least = self.limits.outlier_size * log.median_tokens
+        self.outliers += any(tokens >= least for tokens in log.skipped_with_room_tokens)
         if log.floor_chunk_id is not None:
             self.floor[log.floor_chunk_id] += 1
 
@@ -92,7 +96,7 @@ class Tally:
             ),
             worst=self._worst(top, described),
             findings=findings,
-            verdict=verdict_of(findings, median_low(self.medians), slot, self.limits),
+            verdict=verdict_of(findings, self.outliers / requests, median_low(self.medians), slot, self.limits),
         )
 
     def _worst(self, top: int, described: Described) -> tuple[WorstChunk, ...]:

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from chunkledger.request_log.findings import Finding, Thresholds
 
 _SIZES = ("floor_over_slot", "truncation_is_a_habit", "outliers_never_fit", "slot_empty_because_nothing_fits")
+OUTLIERS_IN_THE_WAY = "outliers_skipped_with_room"
+"""What no log can be asked for, as it names only chunks that never fit."""
 _CANDIDATES = ("slot_empty_for_want_of_candidates", "slot_empty_because_of_max_chunks")
 
 _SAYS = {
@@ -24,7 +26,7 @@ class Fault:
     Attributes:
         what: `splitter`, `budget` or `k`.
         share: of the requests, that of the finding that touches most.
-        because: names of the findings.
+        because: names of the findings, and `OUTLIERS_IN_THE_WAY`.
         says: in words.
     """
 
@@ -47,14 +49,17 @@ class Verdict:
     faults: tuple[Fault, ...]
 
 
-def verdict_of(findings: Sequence[Finding], median_tokens: float, slot_tokens: int, limits: Thresholds) -> Verdict:
-    """What is at fault, by the findings that hold; nothing is where none does.
+def verdict_of(
+    findings: Sequence[Finding], outliers: float, median_tokens: float, slot_tokens: int, limits: Thresholds
+) -> Verdict:
+    """What is at fault, by the findings that hold and by how often an outlier was in the way; nothing is where none is.
 
     Where sizes are, it is told by what does not fit. A chunk of `outlier_size` times the median is an outlier, and the
     splitter made it. Ordinary chunks that do not fit mean that the budget is too small.
 
     Args:
         findings: of a diagnosis.
+        outliers: share of the requests in which a chunk of `outlier_size` times their median was skipped with room.
         median_tokens: of the hits that were offered; the middle one of the requests' medians.
         slot_tokens: what was to be filled.
         limits: those of the diagnosis.
@@ -67,10 +72,12 @@ def verdict_of(findings: Sequence[Finding], median_tokens: float, slot_tokens: i
             because.setdefault("k", []).append(finding)
         elif finding.name in _SIZES:
             because.setdefault(_of_sizes(finding, median_tokens, slot_tokens, limits), []).append(finding)
-    faults = [
-        Fault(what, max(_share(each) for each in found), tuple(each.name for each in found), _SAYS[what])
-        for what, found in because.items()
-    ]
+    names = {what: [each.name for each in found] for what, found in because.items()}
+    shares = {what: max(_share(each) for each in found) for what, found in because.items()}
+    if outliers > limits.outliers:
+        names.setdefault("splitter", []).append(OUTLIERS_IN_THE_WAY)
+        shares["splitter"] = max(outliers, shares.get("splitter", 0.0))
+    faults = [Fault(what, shares[what], tuple(names[what]), _SAYS[what]) for what in names]
     faults.sort(key=lambda fault: (-fault.share, fault.what))
     return Verdict(faults[0].what if faults else "nothing", tuple(faults))
 
