@@ -362,6 +362,23 @@ def test_settings_that_would_be_passed_over_are_refused(tmp_path: Path) -> None:
         ingest([table], tmp_path / "ledger", Settings(chunks=True), selection=Selection(documents="nowhere"))
 
 
+def test_a_document_in_two_tables_is_not_taken_by_halves(tmp_path: Path) -> None:
+    """Neither table has all of its chunks, so it fails and is named with both; the others go on."""
+    _table(tmp_path / "in" / "one.jsonl", [{"doc_id": "a", "text": "One."}, {"doc_id": "b", "text": "Two."}])
+    _table(tmp_path / "in" / "two.jsonl", [{"doc_id": "a", "text": "Three."}, {"doc_id": "c", "text": "Four."}])
+    for name in ("one", "two"):
+        os.utime(tmp_path / "in" / f"{name}.jsonl", (1_000_000_000, 1_000_000_000))
+    done = cli("ingest", tmp_path / "in", "--chunks", "--out", tmp_path / "ledger")
+    assert done.code == 3
+    assert (
+        "failed: a: row 1 of one.jsonl: its chunks lie in one.jsonl and two.jsonl; put them into one table" in done.err
+    )
+    assert [row["text"] for row in rows_of(tmp_path / "ledger")] == ["Two.", "Four."]
+    _table(tmp_path / "in" / "two.jsonl", [{"doc_id": "c", "text": "Four."}])
+    assert cli("ingest", tmp_path / "in", "--chunks", "--out", tmp_path / "ledger").code == 0
+    assert [row["text"] for row in rows_of(tmp_path / "ledger")] == ["One.", "Two.", "Four."]
+
+
 def test_a_ledger_stays_what_it_is(tmp_path: Path) -> None:
     """Who forgets --chunks, or gives it by mistake, would have every chunk cut anew, or deleted: that is refused."""
     rows = [{"doc_id": "a", "id": "a", "text": text} for text in ("One.", "Two.")]

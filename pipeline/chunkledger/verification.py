@@ -118,7 +118,8 @@ def _entries(
         listing = listed(there, selection, ledger)
     except SourceError as error:
         return _Absent(str(error))
-    with_rows(listing, [(table, rows_in(table, settings, selection)) for table in listing.tables])
+    found = [(table, rows_in(table, settings, selection)) for table in listing.tables]
+    with_rows(listing, found, are_chunks=settings.chunks)
     if settings.chunks:
         try:
             as_chunks(listing, selection, lambda files: hashes(files, settings, selection.max_document_bytes))

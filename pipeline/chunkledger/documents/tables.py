@@ -104,11 +104,17 @@ def unforeseen(error: Exception) -> str:
     return f"can't be read: {type(error).__name__}: {str(error)[:_LONGEST_REASON]}"
 
 
-def with_rows(listing: Listing, found: list[tuple[TableFile, TableRows]]) -> None:
+def with_rows(listing: Listing, found: list[tuple[TableFile, TableRows]], *, are_chunks: bool = False) -> None:
     """Put the rows of the tables, in order of tables and rows, into the listing; an id that is taken is a Finding.
 
     The id of a row or file that failed is taken too: its document keeps the chunks of the last run.
+
+    Args:
+        listing: of the files.
+        found: what each table holds.
+        are_chunks: whether a document is many rows; one whose rows lie in two tables then fails, as neither has all.
     """
+    divided = _divided(found) if are_chunks else {}
     if not found:
         return
     taken = {finding.doc_id: "a file" for finding in listing.findings if finding.status == "failed"}
@@ -116,7 +122,8 @@ def with_rows(listing: Listing, found: list[tuple[TableFile, TableRows]]) -> Non
     for table, rows in found:
         failed = [finding for finding in rows.findings if finding.doc_id != table.doc_id]
         repeated: list[Finding] = []
-        both: Iterator[Entry | Finding] = heapq.merge(rows.entries, failed, key=lambda each: each.row)
+        whole = (entry for entry in rows.entries if entry.doc_id not in divided)
+        both: Iterator[Entry | Finding] = heapq.merge(whole, failed, key=lambda each: each.row)
         for each in both:
             if before := taken.get(each.doc_id):
                 if isinstance(each, Entry):
@@ -130,7 +137,23 @@ def with_rows(listing: Listing, found: list[tuple[TableFile, TableRows]]) -> Non
         listing.findings += [*rows.findings, *repeated]
         if rows.unseen:
             listing.unseen.add(table.doc_id)
+    listing.findings += (finding for told in divided.values() for finding in told)
     listing.findings.sort(key=lambda finding: (finding.doc_id, finding.row, finding.reason))
+
+
+def _divided(found: list[tuple[TableFile, TableRows]]) -> dict[str, list[Finding]]:
+    """What is told of documents whose chunks lie in several tables, once for each, as each is to be read again."""
+    rows_of: dict[str, list[tuple[int, str]]] = {}
+    for table, rows in found:
+        for entry in rows.entries:
+            rows_of.setdefault(entry.doc_id, []).append((entry.row, table.doc_id))
+    told: dict[str, list[Finding]] = {}
+    for doc_id, places in rows_of.items():
+        if len(places) > 1:
+            tables = " and ".join(one_line(table) for _, table in places)
+            reason = f"its chunks lie in {tables}; put them into one table"
+            told[doc_id] = [Finding(doc_id, "failed", reason, row, table) for row, table in places]
+    return told
 
 
 def _ids(table: TableFile, settings: Settings, selection: Selection) -> Iterator[_Found]:

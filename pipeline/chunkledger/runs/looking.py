@@ -131,7 +131,8 @@ def look(
         as_before = known_rows(listing, known, settings, selection) if trusted and is_same_selection else {}
         others = [table for table in listing.tables if table not in as_before]
         rows = dict(read_tables(others, settings, selection, workers)) | as_before
-        with_rows(listing, [(table, rows[table]) for table in listing.tables])
+        every = [(table, rows[table]) for table in listing.tables]
+        with_rows(listing, every, are_chunks=settings.chunks)
         if settings.chunks:
             as_chunks(listing, selection, lambda files: hashes_of(files, settings, longest, None))
         matches = matched(listing.entries, known if not anew else known.slice(0, 0), rehash=rehash)
