@@ -153,6 +153,9 @@ def test_closing_beside_the_viewer(open_page: Open, sample: Path, width: int) ->
     """The button closes it at every width; the page behind it does not scroll meanwhile."""
     page = open_page(sample, width=width)
     page.locator("#table .open").first.click()
+    expect(page.locator("dialog")).to_be_visible()
+    place = page.evaluate("window.scrollY")
     page.get_by_role("button", name="Close", exact=True).click()
     expect(page.locator("dialog")).not_to_be_visible()
     page.wait_for_function("location.hash === ''")
+    assert page.evaluate("window.scrollY") == place

@@ -130,4 +130,5 @@ def test_lists_of_a_seed_are_packed_likewise(blank: Path, number: int, way: Pack
         order = [row["chunk_id"] for row in sorted(chunks, key=lambda row: (row["doc_id"], row["chunk_index"]))]
         lists = [[order[place] for place in each] for each in rankings.lists(len(order), way.k or 40)]
         [one] = found.simulations
+        assert one.requests == len(lists) == 8
         _check(one, outcomes(rows, lists, one.packing), ledger)
